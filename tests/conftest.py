@@ -7,8 +7,8 @@ os.environ.update(
     AWS_ACCESS_KEY_ID="test",
     AWS_SECRET_ACCESS_KEY="test",
     AWS_DEFAULT_REGION="us-east-1",
-    CDK_VALIDATION="false",  # 9 seconds in each process; tests/stacks/test_compliance.py has it in one
-    MOTO_EC2_LOAD_DEFAULT_AMIS="false",  # no test needs one of the 1,300, and every EC2 of moto's would make them all
+    CDK_VALIDATION="false",  # 9 seconds in each process; tests/stacks/test_compliance.py runs it once
+    MOTO_EC2_LOAD_DEFAULT_AMIS="false",  # moto would create 1,300 AMIs in each test; none is needed
 )
 for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN"):
     os.environ.pop(name, None)
@@ -56,7 +56,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Of the processes of this test run: each has a temporary folder of its own in it."""
+    """The parent of the temporary folders of all test processes."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         synthesis.shared = tmp_path_factory.getbasetemp().parent
 
@@ -69,7 +69,7 @@ def templates() -> Templates:
 
 @pytest.fixture(scope="session")
 def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One key for all tests, because making one takes longer than any of them."""
+    """One key for all tests, because generating a key is slow."""
     return tmp_path_factory.mktemp("github") / "app.pem"
 
 

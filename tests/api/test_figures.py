@@ -189,7 +189,7 @@ def test_all_running_jobs_of_a_pool_are_busy(api: Client, ledger: Ledger, monkey
 
 
 def test_a_running_job_is_in_a_pool_with_the_part_that_ran_in_the_range(api: Client, ledger: Ledger) -> None:
-    """It runs since 10:02:30, and now it is noon."""
+    """It has been running since 10:02:30, and now it is noon."""
     started = scheduled(ledger, 1, f"i-{1:017x}")
     ledger.record(replace(started, facts=replace(started.facts, runner_name=f"i-{1:017x}")))
     ranges = {"before": ("2025-01-14", "2025-01-15T10:00:00Z"), "an hour of it": ("2025-01-15T11:00:00Z", None)}

@@ -74,7 +74,7 @@ def test_what_is_not_listed_in_dollars_by_the_hour_is_unknown(scene: PriceScene,
         [product("0.4"), product("0.5")],
     ],
 )
-def test_a_price_list_that_cannot_be_read_for_certain_is_warned_of_and_unknown(
+def test_an_invalid_or_ambiguous_price_list_is_logged_and_the_price_is_unknown(
     scene: PriceScene, products: list[str]
 ) -> None:
     scene.list(*products)

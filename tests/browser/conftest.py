@@ -26,7 +26,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def warm(outputs: Outputs) -> None:
-    """A page sends several requests at once, and here each takes a process that has to start first."""
+    """A page sends several requests at once, and each needs a process of the function, which is slow to start."""
 
     def call(_: int) -> int:
         request = Request(f"{outputs.api_url}/v1/me", headers={"Authorization": f"Bearer {outputs.admin_token}"})

@@ -18,7 +18,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touc
 NO_VIEW = "#//none"
 # A function that has not run yet takes seconds to start on a busy machine.
 PATIENCE_MS = 60_000
-# Pages that the demo's data or the tests' own refusals bring about are logged by the browser as well.
+# The browser logs these responses, which the demo's data and the tests cause on purpose.
 REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (40[01349]|422|429|503)")
 
 

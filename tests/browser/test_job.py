@@ -109,7 +109,7 @@ def test_the_demo_has_a_job_with_an_approval(tab: Tab, sent: list[Step]) -> None
     assert order.index("Approval requested") < order.index("Approved") < order.index("Runner scheduled")
 
 
-def test_the_demo_has_one_late_webhook_and_it_stands_where_it_happened(tab: Tab, sent: list[Step]) -> None:
+def test_a_late_webhook_is_shown_at_the_time_of_its_event(tab: Tab, sent: list[Step]) -> None:
     jobs = [each.subject for each in deliveries(sent) if each.event == "workflow_job" and isinstance(each.subject, Job)]
     (late,) = {each for each in jobs if each.name == "smoke tests"}
     page = tab.show(ACME, "job", part=late.id).page

@@ -49,7 +49,7 @@ def test_every_filter_is_sent_to_the_api(open_tab: Open, chosen: dict[str, Any],
     assert page.locator(".pages").inner_text() == "1 job"
 
 
-def test_a_result_is_one_of_completed_jobs(tab: Tab) -> None:
+def test_filtering_by_result_lists_completed_jobs(tab: Tab) -> None:
     page = tab.show(ACME, "jobs").page
     page.get_by_label("Result").select_option("failure")
     tab.settled()

@@ -57,7 +57,7 @@ def test_a_local_deployment_in_the_current_folder_is_used_silently(api: CannedAp
     assert (shown.returncode, shown.stderr) == (0, "")
 
 
-def test_a_file_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
+def test_an_invalid_outputs_file_is_named_in_the_error(tmp_path: Path) -> None:
     (deployed(tmp_path) / ".local" / "outputs.json").write_text("{}")
     with pytest.raises(UsageError, match=r"outputs\.json isn't valid"):
         find(api_url=None, token=None, environment={}, folder=tmp_path)

@@ -71,7 +71,7 @@ def schema(document: Any) -> Any:
     return schemathesis.openapi.from_dict(document)
 
 
-def test_what_is_deployed_is_described_as_here(document: Any) -> None:
+def test_the_deployed_openapi_document_is_the_one_of_this_checkout(document: Any) -> None:
     assert document == OPENAPI
 
 

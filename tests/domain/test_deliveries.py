@@ -112,7 +112,7 @@ def test_a_hook_that_is_not_an_apps_is_installation_zero() -> None:
         ("action", 7, "action must be a string"),
     ],
 )
-def test_a_wrong_id_is_refused_by_name(path: str, value: object, error: str) -> None:
+def test_an_invalid_field_is_rejected_with_its_name(path: str, value: object, error: str) -> None:
     message = payload(QUEUED)
     *sections, name = path.split(".")
     target = message

@@ -161,7 +161,7 @@ def test_a_forgotten_scheduling_that_is_repeated_neither_moves_the_job_nor_assig
     assert (repeated.job.status, repeated.job.instance_id) == (Status.QUEUED, None)
 
 
-def test_a_forgotten_release_that_is_repeated_takes_no_runner_away() -> None:
+def test_a_repeated_runner_taken_event_does_not_undo_a_later_plan() -> None:
     gone = internal(EventType.RUNNER_TAKEN, at="2025-01-15T10:01:00.000Z", releases="i-1")
     scheduled = internal(
         EventType.RUNNER_SCHEDULED,

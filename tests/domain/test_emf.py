@@ -29,7 +29,7 @@ def test_each_metric_is_a_number_of_the_line_with_its_unit(capsys: pytest.Captur
     assert (line["level"], line["message"], line["job_id"]) == ("INFO", "job event", 7)
 
 
-def test_dimensions_are_texts_of_the_line_and_what_it_is_about_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_properties_of_a_line_are_not_dimensions(capsys: pytest.CaptureFixture[str]) -> None:
     line = written(capsys, {"StuckJobs": 2}, about={"id": "a pass"}, dimensions={"kind": "queued"})
     (directive,) = line["_aws"]["CloudWatchMetrics"]
     assert directive["Dimensions"] == [["service", "stage", "kind"]]

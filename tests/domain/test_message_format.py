@@ -110,7 +110,7 @@ def test_a_message_without_a_correlation_id_has_no_such_field() -> None:
 
 @pytest.mark.parametrize("function", ["webhook_retry", "runner_lookup", "run_retry"])
 @pytest.mark.parametrize("value", [[], {}, 1.5, -1, True, "", "\ud800word", "../.."], ids=repr)
-def test_a_value_of_another_type_is_rejected_by_the_name_of_its_field(function: str, value: object) -> None:
+def test_a_value_of_the_wrong_type_is_rejected_with_its_field_name(function: str, value: object) -> None:
     """Otherwise it is found after the history is written, and before the job is."""
     for message in RECORDED[function]:
         content = message.get(LEGACY_ENTRY_FIELD, message)

@@ -116,7 +116,7 @@ def test_each_pause_is_twice_as_long_and_there_is_an_end(requests: int, minutes_
     assert request_is_due(stuck, now=NOW, thresholds=THRESHOLDS) is due
 
 
-def test_a_runner_that_never_came_is_not_learnt_again_when_it_is_forgotten() -> None:
+def test_the_end_of_a_runner_that_never_registered_does_not_assign_it_again() -> None:
     """Its mapping is cleaned minutes after another one was requested, and the job records that it is gone."""
     waiting = job(Status.QUEUED, runner_requests=1, started_at=None, scheduled_at=None)
     gone = replace(

@@ -124,7 +124,7 @@ def test_a_quick_pass_runs_and_reports_its_result(cli: Cli) -> None:
     assert shown.stdout.startswith("Reconciliation (quick)")
 
 
-def test_an_orphan_that_is_none_is_refused_in_one_line(cli: Cli) -> None:
+def test_cleaning_an_unknown_runner_fails_with_one_line(cli: Cli) -> None:
     refused = cli("orphans", "clean", "i-0000000000000dead", "--yes")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert refused.stderr.startswith("runledger: Not Found: ")

@@ -66,7 +66,7 @@ def test_a_runs_counters_are_exact(sent: list[Step], tables: Tables) -> None:
     assert [(run["run_attempt"], run["total_jobs"], run["failed_jobs"]) for run in release] == [(1, 2, 1), (2, 2, 0)]
 
 
-def test_approvals_are_as_sent(sent: list[Step], tables: Tables) -> None:
+def test_deployments_have_the_status_of_their_reviews(sent: list[Step], tables: Tables) -> None:
     ours = [tables["deployments"][key] for key in summary.deployment_keys(sent)]
     found = sorted((each["repo_full_name"], each["environment"], each["status"]) for each in ours)
     assert found == [

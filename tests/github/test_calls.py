@@ -18,7 +18,7 @@ def test_installations_of_the_app_are_listed(app: GitHubApp, github: RecordedGit
     assert github.calls == ["GET /app/installations?per_page=100"]
 
 
-def test_an_unknown_installation_is_none(app: GitHubApp, github: RecordedGitHub) -> None:
+def test_find_installation_returns_none_for_an_unknown_id(app: GitHubApp, github: RecordedGitHub) -> None:
     found = app.find_installation(7)
     assert found is not None
     assert (found["account"]["login"], found["suspended_at"]) == ("acme", None)
@@ -38,7 +38,7 @@ def test_one_404_does_not_make_a_listed_installation_deleted(app: GitHubApp, git
 
 
 @pytest.mark.usefixtures("finished_run")
-def test_run_as_it_is_and_as_an_earlier_attempt_left_it(acme: Installation, github: RecordedGitHub) -> None:
+def test_a_run_is_read_by_its_newest_or_by_a_given_attempt(acme: Installation, github: RecordedGitHub) -> None:
     acme.rerun_failed_jobs("acme/web", 1)
     assert [acme.run("acme/web", 1)["run_attempt"], acme.run("acme/web", 1, 1)["conclusion"]] == [2, "failure"]
     runs = f"{REPO}/actions/runs/1"

@@ -78,7 +78,7 @@ def test_slow_response_comes_after_the_work_is_done(
     assert acme.delete(f"{RUNNERS}/5").status == 404
 
 
-def test_client_may_lose_patience_and_the_server_still_stops_at_once() -> None:
+def test_the_server_stops_at_once_after_a_client_timed_out() -> None:
     with SimulatedGitHub() as github:
         github.state.add_fault(kind="slow", seconds=3600)
         with pytest.raises(TimeoutError):

@@ -47,7 +47,7 @@ class Clock:
 
 
 class Queues:
-    """SQS: standard queues with delays. A group doesn't order them; each message has that of its installation."""
+    """SQS: standard queues with delays. Each message has the group of its installation, which orders nothing."""
 
     def __init__(self, clock: Callable[[], str]) -> None:
         self.clock, self.entries = clock, list[tuple[str, str, str]]()

@@ -236,7 +236,7 @@ def test_node_must_be_recent(tmp_path: Path, shown: str, expected: type[Outcome]
     assert isinstance(machine.node(str(tmp_path)), expected)
 
 
-def test_a_warning_is_shown_and_is_no_problem() -> None:
+def test_a_caution_is_reported_as_a_warning_with_its_remedy() -> None:
     result = Check(name="node", run=lambda: Caution("v20.19.0 is old", "install a newer one")).result()
     assert result.state is State.WARNING
     assert result.line() == "warning  node           v20.19.0 is old: install a newer one"

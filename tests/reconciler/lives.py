@@ -98,7 +98,7 @@ HONEST = Look(
 
 @st.composite
 def timelines(draw: Callable[[st.SearchStrategy[object]], object]) -> Timeline:
-    """A person does not wait, so where one looks GitHub must be faster. The last looks get current responses."""
+    """A cleanup that a person requests has no delay, so GitHub is faster then. The last looks get current responses."""
     in_a_hurry = draw(st.booleans())
     most = GRACE_MINUTES // 2 if in_a_hurry else GRACE_MINUTES
     lives = st.builds(

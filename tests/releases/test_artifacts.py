@@ -69,7 +69,7 @@ def test_the_artifacts_of_a_failed_variant_are_replaced(builds: BuildWorld) -> N
     assert fingerprints(builds) == [SHA]
 
 
-def test_the_message_of_a_failure_ends_with_it(builds: BuildWorld) -> None:
+def test_a_completed_variant_no_longer_has_the_message_of_its_failure(builds: BuildWorld) -> None:
     builds.report(status="failed", message="Disk full", details="df: 100 %")
     builds.report()
     assert variant(builds).keys() & {"message", "details"} == set()

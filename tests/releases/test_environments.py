@@ -33,7 +33,7 @@ def test_the_last_success_is_deployed() -> None:
     assert (head["latest"]["state"], head["is_active"], head["is_rollback"]) == ("pending", True, False)
 
 
-def test_a_late_deployment_never_takes_a_head_back() -> None:
+def test_a_late_deployment_never_moves_a_head_to_an_older_deployment() -> None:
     assert head_after(SECOND, FIRST)["current"]["deployment_id"] == 2
     assert head_after(SECOND, FIRST, deployment(1, "a", succeeded_at=1, inactive_at=2))["current"]["deployment_id"] == 2
 

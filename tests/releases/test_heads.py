@@ -49,7 +49,7 @@ def test_a_streak_began_with_its_first_run() -> None:
     assert (head["last_green_run"]["run_id"], head["previous_run"]["run_id"]) == (1, 4)
 
 
-def test_a_late_run_never_takes_a_head_back() -> None:
+def test_a_late_run_never_moves_a_head_to_an_older_run() -> None:
     head = head_after(run(5, GREEN), run(4, RED), run(3, GREEN))
     assert state(head) == ("green", "10:05", 5)
     assert head["previous_run"]["run_id"] == 4

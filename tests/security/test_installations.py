@@ -69,7 +69,7 @@ def without_app(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["quick", "full"])
 @pytest.mark.parametrize("action", ["deleted", "suspend"])
-def test_a_forged_end_is_corrected_and_its_jobs_are_looked_after_in_the_same_pass(
+def test_a_forged_end_is_corrected_and_its_jobs_are_reconciled_in_the_same_pass(
     scene: Scene, action: str, kind: str
 ) -> None:
     queued(scene, 1)

@@ -80,7 +80,7 @@ def test_any_price_is_saved_read_and_charged(dynamodb: "DynamoDBClient", price: 
     assert {name: type(getattr(stored, name)) for name in MONEY} == dict.fromkeys(MONEY, Decimal)
 
 
-def test_the_money_of_a_job_is_its_prices_and_what_follows_from_them() -> None:
+def test_money_lists_all_attributes_in_dollars() -> None:
     assert set(MONEY) == {"price_per_hour", "on_demand_price_per_hour", "usage_in_dollars", "saved_in_dollars"}
 
 

@@ -129,7 +129,7 @@ def test_events_about_an_installation_need_a_secret_that_is_valid_for_all_of_it(
     assert status(world, messages.installation("deleted")) == expected
 
 
-def test_a_repository_in_an_installations_event_opens_nothing(world: World) -> None:
+def test_a_repository_in_an_installation_event_does_not_satisfy_the_limits_of_a_secret(world: World) -> None:
     store(world, scoped(installations=[INSTALLATION], repositories=[REPO]))
     event, message = messages.installation("deleted")
     assert status(world, (event, message | {"repository": {"full_name": REPO}})) == 403

@@ -138,7 +138,7 @@ def test_one_approval_of_256_jobs_is_applied_in_deferred_parts() -> None:
     assert world.engine.snapshot().items[EVENTS] == before
 
 
-def test_a_few_jobs_are_approved_at_once() -> None:
+def test_a_review_of_few_jobs_is_applied_without_a_queue_message() -> None:
     world = waiting_world(range(1, 1 + JOBS_IN_A_PART))
     assert approve(world) == []
     assert set(statuses(world).values()) == {"approved"}

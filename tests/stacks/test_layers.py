@@ -55,7 +55,7 @@ def test_a_local_deployment_is_compiled_by_the_python_that_runs_it() -> None:
     assert bundling(wheels=()).compiler() == sys.executable
 
 
-def test_a_layer_with_compiled_files_is_another_than_one_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_files_change_the_fingerprint_of_a_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layer, "_python_of_lambda", lambda: None)
     without = bundling().fingerprint()
     monkeypatch.setattr(layer, "_python_of_lambda", lambda: sys.executable)

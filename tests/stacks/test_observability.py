@@ -80,7 +80,7 @@ def test_a_failing_message_reaches_the_age_that_alarms(templates: Templates) -> 
 
 @pytest.mark.parametrize("regions", ["", "eu-west-1,ap-southeast-2"])
 @pytest.mark.parametrize("kind", ["MessageFailures", "FunctionErrors"])
-def test_one_failing_message_is_enough_whenever_it_comes(kind: str, regions: str) -> None:
+def test_one_message_that_always_fails_sets_off_the_alarm_whenever_it_arrives(kind: str, regions: str) -> None:
     """However its receives fall into the periods of the alarm, one period holds enough of them."""
     templates = synthesise(runner_regions=regions)
     fed = {dimensions(alarm)["function"] for name, alarm in alarms(templates).items() if "MessageFailures" in name}

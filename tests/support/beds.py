@@ -20,7 +20,7 @@ CREATED_WITH = ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "
 
 
 def create_tables(client: "DynamoDBClient", template: Template) -> None:
-    """Physical names are the tables' own, as in `schema`."""
+    """The physical names are the names in `schema`."""
     for table in schema.TABLES:
         output = "".join(word.capitalize() for word in table.name.split("_")) + "Table"
         properties = template["Resources"][template["Outputs"][output]["Value"]["Ref"]]["Properties"]

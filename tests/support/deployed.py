@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEPLOYMENTS = {
     "tests/e2e/": "deployment",
-    "tests/browser/": "deployment",  # after all others of the deployment, so that none has to expect what they change
+    "tests/browser/": "deployment",  # last, because they change items that the others read
     "tests/complete/": "complete deployment",
 }
 LONGEST = "deployment"
@@ -48,7 +48,7 @@ def deployment_of(nodeid: str) -> str | None:
 
 
 class OncePerDeployment(LoadScopeScheduling):  # type: ignore[misc]
-    """All tests of a deployment run in one process. So do those of any other file: what they share is made once."""
+    """All tests of a deployment, or of another file, run in one process: their shared fixtures are created once."""
 
     def _split_scope(self, nodeid: str) -> str:
         return deployment_of(nodeid) or nodeid.partition("::")[0]
@@ -73,7 +73,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The tests of the deployment take longest, one after the other: processes that begin with others yield to them."""
+    """The tests of the deployment take longest, and run in one process. All other processes get a lower priority."""
     if "PYTEST_XDIST_WORKER" in os.environ and not item.config.stash.get(HAS_BEGUN, False):
         item.config.stash[HAS_BEGUN] = True
         if deployment_of(item.nodeid) != LONGEST:
@@ -126,7 +126,7 @@ def reruns_before(outputs: Outputs) -> int:
 
 @pytest.fixture(scope="session")
 def played(outputs: Outputs, reruns_before: int) -> Played:
-    assert reruns_before >= 0
+    del reruns_before  # counted first: the demo may re-run jobs
     return demo.send(outputs, now=datetime.now(UTC))
 
 

@@ -65,7 +65,7 @@ def _consumed(request: Mapping[str, Any]) -> Any:
 
 
 _in_memory = InMemory()
-# After the handlers that tests register. Sessions of botocore's take it over when they are made.
+# After the handlers that tests register. New botocore sessions inherit it.
 handlers.BUILTIN_HANDLERS.append(("before-call.dynamodb", _in_memory, handlers.REGISTER_LAST))
 
 

@@ -76,7 +76,7 @@ def test_our_own_retry_of_a_recorded_receipt_changes_nothing(dynamodb: "DynamoDB
     assert (items(dynamodb, JOBS), items(dynamodb, EVENTS)) == before
 
 
-def test_late_queued_never_takes_a_completed_job_back_but_is_in_the_history(dynamodb: "DynamoDBClient") -> None:
+def test_late_queued_never_reopens_a_completed_job_but_is_in_the_history(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     ledger.record(receipt(COMPLETED, at=1))
     ledger.record(receipt(QUEUED, at=2))

@@ -122,7 +122,7 @@ function show() {
   goTo(document.getElementById("main"), { focused, before, at, signal: leaving.signal });
 }
 
-/** A new view gets the focus, so that a keyboard and a screen reader go on there. */
+/** A new view gets the focus, so that the keyboard and screen readers continue there. */
 function goTo(main, { focused, before, at, signal }) {
   const position = positions.arrive();
   if (position) positions.restore(main, position, signal);
@@ -140,7 +140,7 @@ function choose(context) {
   return view.isComplete?.(context) === false ? unknownView : view;
 }
 
-/** One that isn't in the list may be newer than it. */
+/** An installation that isn't in the list may be newer than the list. */
 async function loadInstallations(wanted) {
   missing.add(wanted);
   document.querySelector("main")?.setAttribute("aria-busy", "true");

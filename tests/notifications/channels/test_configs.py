@@ -71,7 +71,7 @@ def test_a_valid_configuration_is_normalised(
         (ChannelKind.RELAUNCH, {"url": URL, "installation_id": 0}, "installation_id"),
     ],
 )
-def test_an_invalid_configuration_is_rejected_by_the_name_of_its_field(
+def test_an_invalid_configuration_is_rejected_with_its_field_name(
     kind: ChannelKind, config: Mapping[str, Any], field: str
 ) -> None:
     with pytest.raises(Malformed) as caught:

@@ -237,7 +237,7 @@ def test_after_the_status_the_receiver_has_little_time_left(http: Client) -> Non
         assert post(http(), at(receiver)).status == 200
 
 
-def test_the_size_is_limited_while_there_is_time(http: Client) -> None:
+def test_endless_interim_responses_are_given_up(http: Client) -> None:
     with receiving(STATUS_UNKNOWN["endless interim responses"]) as receiver, pytest.raises(NoResponse):
         post(http(), at(receiver))
 

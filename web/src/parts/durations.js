@@ -43,7 +43,7 @@ export function shownApproval(job) {
   return awaitsApproval(job) ? running(() => awaitedApproval(job)) : duration(awaitedApproval(job));
 }
 
-/** A carried-over job costs nothing: its original does. The cost of a running job is that until now, or until its machine ended. */
+/** A carried-over job costs nothing, because the original job was charged. A running job is charged until now, or until its machine ended. */
 export function costOf(job) {
   if (job.carried_over) return 0;
   if (!isOpen(job) || !job.started_at || job.usage_in_seconds !== undefined) return Number(job.usage_in_dollars ?? NaN);

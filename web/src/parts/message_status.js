@@ -6,7 +6,7 @@ import { mark, named } from "./badge.js";
 
 export const MESSAGE_STATUSES = ["created", "queued", "processing", "completed", "failed"];
 export const OWN_TYPES = ["runledger.message", "runledger.digest", "runledger.reminder", "runledger.test"];
-/** The types of the feed; teams have types of their own besides. */
+/** The types of feed events. Custom events have other types. */
 export const EVENT_TYPES = {
   Jobs: ["job.failed", "job.stuck", "job.interrupted", "job.queued", "job.started", "job.completed", "job.reconciled"],
   Runs: ["run.failed", "run.completed"],

@@ -83,7 +83,7 @@ function occurrence(event, job, events) {
   return { at: happenedAt(event, job, events), place, title, kind, event };
 }
 
-/** Duplicates, and what has no time of its own, stand at their receipt. So does a job that was carried over. */
+/** The time of receipt for duplicates, for events without a time, and for all events of a carried-over job. */
 function happenedAt(event, job, events) {
   const name = FACT[event.event_type];
   if (!name || event.duplicate || job.carried_over) return event.timestamp;

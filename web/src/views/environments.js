@@ -14,7 +14,7 @@ import { table } from "../parts/table.js";
 import { dora } from "./dora.js";
 
 const REFRESH_MS = 15_000;
-// Names that need no tag.
+// Environments with these names need no *production* badge.
 const PRODUCTION = /^(production|prod|live)$/i;
 
 export const environments = {

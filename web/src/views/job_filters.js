@@ -28,7 +28,7 @@ export function asParameters(query) {
   };
 }
 
-/** The API has no list of a run's jobs, or of open jobs, by completion. */
+/** The API can filter by completion time only for completed jobs, and not for those of a run. */
 function canRangeOverCompletion({ status, repo, run, conclusion }) {
   return !run && (status === "completed" || (!status && Boolean(repo || conclusion)));
 }
@@ -51,7 +51,7 @@ function option(context, status, counts) {
   const done = status === "completed";
   const number = done ? counts.completed_24h : counts[status];
   const isCounted = Number.isFinite(number);
-  // An open job has no result, and none of its times is a completion.
+  // An open job has no conclusion and no completion time.
   const changes = done ? isCounted && COMPLETED_24H : { conclusion: "", range_of: "" };
   return {
     value: status,

@@ -32,7 +32,7 @@ function withoutFilters({ installation }) {
   return ways([link(installation, "jobs"), "Clear the filters"]);
 }
 
-/** If matches are rare, the API returns a page without any, and a cursor with which it goes on. */
+/** If matches are rare, the API returns a page without any, and a cursor to continue with. */
 async function page({ installation, query }, signal) {
   let { cursor } = query;
   for (let searched = 1; ; searched += 1) {

@@ -11,7 +11,7 @@ import { table } from "../parts/table.js";
 
 const EVERY_MS = 5000;
 const SHOWN = 10;
-/** The origin of events that teams post: their data and subject are their own. */
+/** The origin of custom events, whose data and subject are arbitrary. */
 const POSTED = "api";
 
 /** Null without a feed. */

@@ -28,7 +28,7 @@ async function find(wanted, context, signal) {
   return byName(REPOSITORY.exec(wanted)?.[1] ?? wanted, context, signal);
 }
 
-/** An id doesn't name its installation, and may not name what it is: tries `views`, the current installation first. */
+/** An id names neither its installation nor whether it is a job or a run. Tries each of `views`, in the current installation first. */
 async function byId(id, views, { installation, installations }, signal) {
   const others = installations.map((each) => String(each.installation_id)).filter((each) => each !== installation);
   for (const view of views) {

@@ -32,7 +32,7 @@ export function loadMessages({ installation, query }) {
   };
 }
 
-/** If matches are rare, the API returns a page without any, and a cursor with which it goes on. */
+/** If matches are rare, the API returns a page without any, and a cursor to continue with. */
 async function matching(installation, { status, type, subscription, cursor: start }, signal) {
   let cursor = start;
   for (let searched = 1; ; searched += 1) {

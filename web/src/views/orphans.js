@@ -58,7 +58,7 @@ export function drawOrphans({ orphans }, context) {
   ];
 }
 
-/** A finding links to a runner, which may no longer be one of them. */
+/** The runner that a finding links to may no longer be an orphan. */
 function searched(orphans, { query: { runner } }) {
   if (!runner || orphans.some((row) => row.runner_id === runner)) return null;
   return el(

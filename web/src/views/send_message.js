@@ -1,4 +1,4 @@
-/* A dialog to send a text of one's own to one subscription or all. */
+/* A dialog that sends a custom message to one subscription or to all. */
 
 import { go, link } from "../address.js";
 import * as api from "../api.js";

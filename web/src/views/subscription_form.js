@@ -107,12 +107,12 @@ function ruleFields(found) {
   ];
 }
 
-/** Those that a subscription has already stay selectable. */
+/** Conclusions that the subscription already has stay selectable. */
 function conclusions(found) {
   return [...new Set([...CONCLUSIONS, ...(found?.conclusions ?? [])])];
 }
 
-/** What the API expects. Of a channel with one type, the API sets the type. */
+/** The body of the request. If a channel has only one type, the API sets it. */
 function valuesOf(data, kind, found) {
   const { fields, onlyType } = CHANNELS[kind];
   const common = { name: data.get("name").trim(), enabled: data.has("enabled") };
