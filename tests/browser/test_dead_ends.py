@@ -190,7 +190,7 @@ def test_an_empty_range_of_a_repository_leads_to_older_jobs(tab: Tab) -> None:
 
 def test_a_repository_filter_is_checked_before_it_is_sent(tab: Tab) -> None:
     page = tab.show(ACME, "jobs").page
-    field = page.get_by_label("Repository")
+    field = page.get_by_label("Repository", exact=True)
     field.fill("payments")
     page.get_by_role("button", name="Filter").click()
     assert field.evaluate("field => field.validity.patternMismatch")

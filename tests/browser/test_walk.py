@@ -58,7 +58,7 @@ def test_the_overview_shows_what_runs_and_what_needs_attention(tab: Tab) -> None
 def test_jobs_are_filtered_opened_and_followed_to_their_run(tab: Tab, finished: Job) -> None:
     page = tab.show(ACME, "overview").page
     page.get_by_role("link", name="Jobs", exact=True).click()
-    page.get_by_label("Repository").fill(PAYMENTS.full_name)
+    page.get_by_label("Repository", exact=True).fill(PAYMENTS.full_name)
     page.get_by_role("button", name="Filter").click()
     tab.settled()
     assert "repo=acme%2Fpayments" in page.url

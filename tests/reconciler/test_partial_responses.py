@@ -172,7 +172,7 @@ def test_the_response_of_one_installation_is_not_taken_for_all(github: GitHub) -
 @pytest.mark.parametrize("allowed", range(12))
 def test_a_budget_that_ends_at_any_call_keeps_the_machine_alive(github: GitHub, allowed: int) -> None:
     """Six lists in the search, and six right before the stop."""
-    with pytest.raises(UnavailableError, match="is reserved"):
+    with pytest.raises(UnavailableError, match="is kept for other work"):
         remove(github, allowed=allowed)
     assert len(github.calls) == allowed
 
