@@ -119,6 +119,6 @@ def _errors_noted(world: SystemWorld) -> Iterator[None]:
 
     with (
         patch.object(logs.logger, "exception", logged),
-        patch.object(logs, "rejected", lambda *_, **__: world.message_rejected()),
+        patch.object(logs, "message_rejected", lambda *_, **__: world.message_rejected()),
     ):
         yield
