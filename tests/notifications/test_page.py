@@ -94,7 +94,7 @@ def test_slack_needs_a_name_and_an_address_only_and_an_error_keeps_what_was_ente
     expect(page.get_by_role("alert")).to_contain_text("Incoming webhook URL must be the URL of an incoming webhook at")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Team")
     page.get_by_label("Channel").select_option(label="Relaunch")
-    expect(page.get_by_role("alert")).to_be_empty()
+    expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_label("Channel").select_option(label="Slack")
     address.fill(SLACK)
     page.get_by_role("button", name="Create").click()
