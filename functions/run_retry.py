@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from runledger.model.reruns import RerunOutcome, RerunResult
+from runledger.model.runs import RerunOutcome, RerunResult
 from runledger.platform import batches, logs
 from runledger.recording import follow_up_queue
 from runledger.runners import telemetry

@@ -13,7 +13,7 @@ from runledger.migration.phases import StoragePhase
 from runledger.model import runner_names
 from runledger.model.passes import OrphanMode
 from runledger.model.releases import RebuildMode
-from runledger.model.reruns import RerunPolicy
+from runledger.model.runs import RerunPolicy
 from runledger.notifications.channels.configs import SLACK_HOSTS
 from runledger.runners.publishers import Publisher
 from runledger.tables import schema

@@ -70,7 +70,7 @@ def test_the_first_installation_is_shown_when_it_appears(open_tab: Open, address
     expect(page.locator("main")).not_to_contain_text("No jobs yet")
 
 
-def test_an_empty_ledger_that_cannot_refresh_says_so(open_tab: Open) -> None:
+def test_an_empty_ledger_that_cannot_refresh_shows_the_error(open_tab: Open) -> None:
     tab = open_empty(open_tab)
     page = tab.settled().page
     page.unroute(LIST)

@@ -56,7 +56,7 @@ def test_loads_that_overlap_leave_one_timer(open_tab: Open, sent: list[Step]) ->
     assert len(routed) == 1
 
 
-def test_a_reloaded_page_says_that_it_loads(open_tab: Open) -> None:
+def test_a_reloaded_page_shows_that_it_loads(open_tab: Open) -> None:
     tab = open_tab().sign_in()
     held: list[Route] = []
     tab.page.route("**/v1/me", lambda route: _keep(route, held))

@@ -1,7 +1,7 @@
 """Results of re-run checks, as they are stored on the run."""
 
 import pytest
-from runledger.model.reruns import RerunOutcome, RerunResult
+from runledger.model.runs import RerunOutcome, RerunResult
 
 
 @pytest.mark.parametrize("outcome", RerunOutcome)

@@ -136,7 +136,7 @@ def _events(fact: Fact) -> Iterator[tuple[datetime, str, str, timedelta]]:
         yield fact.approved, "Approved", "GitHub", SECOND
         yield fact.approved, "Queued", "GitHub", 2 * SECOND
     if fact.scheduled:
-        yield fact.scheduled, "Runner scheduled", "AWS", timedelta()
+        yield fact.scheduled, "Runner scheduled", "Launcher", timedelta()
     if fact.started:
         yield fact.started, "Started", "GitHub", SECOND
     if fact.machine_died:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.reports import Report
-from runledger.model.run import with_derived_status
+from runledger.model.runs import with_derived_status
 from runledger.tables.attributes import from_attributes
 from runledger.tables.run_attempts import RunAttempts
 from runledger.webhooks.readers import dispatcher

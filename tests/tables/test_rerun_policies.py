@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from runledger.model.reports import RunReport
-from runledger.model.reruns import RerunOutcome, RerunPolicy
+from runledger.model.runs import RerunOutcome, RerunPolicy
 from runledger.recording.ledger import Ledger
 from runledger.webhooks.readers import dispatcher
 

@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RerunCheck
-from runledger.model.reruns import RerunOutcome, RerunPolicy
+from runledger.model.runs import RerunOutcome, RerunPolicy
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners.reruns import Reruns

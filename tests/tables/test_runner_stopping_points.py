@@ -12,7 +12,7 @@ from runledger.model.follow_ups import RunnerLookup
 from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.prices import Price
-from runledger.model.reruns import RerunOutcome
+from runledger.model.runs import RerunOutcome
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
 from runledger.runners import aws_events, lookups

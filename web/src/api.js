@@ -69,7 +69,7 @@ async function call(method, path, { query, body, signal } = {}) {
   throw problemOf(response.status, content);
 }
 
-/** API Gateway's own errors have a `message` only. Those that can be temporary say so. */
+/** API Gateway's own errors have a `message` only. For those that can be temporary, the text suggests another try. */
 function problemOf(status, { title, detail, message, errors }) {
   const isTemporary = status === 429 || status >= 500;
   const short = status === 429 ? "Too many requests" : (message ?? "The request failed");

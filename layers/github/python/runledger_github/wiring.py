@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 from runledger.model.dataclass import dataclass
-from runledger.model.reruns import RerunPolicy
+from runledger.model.runs import RerunPolicy
 from runledger.platform import logs
 from runledger.platform.clients import client
 from runledger.platform.clock import SystemClock

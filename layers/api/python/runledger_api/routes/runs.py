@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from runledger.model.keys import NEWEST_ATTEMPT, RunKey
 from runledger.model.reports import RunStatus
-from runledger.model.run import with_derived_status
+from runledger.model.runs import with_derived_status
 from runledger.queries.workflows import of_run
 
 from runledger_api import wiring

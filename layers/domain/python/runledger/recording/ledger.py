@@ -26,7 +26,7 @@ from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import EventType, Receipt
 from runledger.model.job import Job
 from runledger.model.reports import DeploymentReport, Input, InstallationReport, Review, RunReport, Waiting
-from runledger.model.reruns import RerunPolicy
+from runledger.model.runs import RerunPolicy
 from runledger.recording import approvals
 from runledger.recording.decision import (
     CountJob,

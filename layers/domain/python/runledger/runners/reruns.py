@@ -21,7 +21,7 @@ from runledger.model.inputs import Conclusion, EventType, Facts, Receipt, Source
 from runledger.model.job import RERUN_CONCLUSIONS
 from runledger.model.keys import RunKey
 from runledger.model.reports import RunStatus
-from runledger.model.reruns import RerunOutcome, RerunPolicy, RerunResult
+from runledger.model.runs import RerunOutcome, RerunPolicy, RerunResult
 from runledger.platform.clock import SystemClock
 from runledger.recording.decision import Decision
 from runledger.tables.rerun_claims import Rerun, RerunClaims

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RerunCheck
-from runledger.model.reruns import RerunResult
+from runledger.model.runs import RerunResult
 from runledger.platform.logs import count, logger
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from runledger.model.dataclass import dataclass
 from runledger.model.follow_ups import RerunCheck
-from runledger.model.reruns import RerunResult
+from runledger.model.runs import RerunResult
 from runledger.tables.runs import key_of
 from runledger.tables.table import Table
 

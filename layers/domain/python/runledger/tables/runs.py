@@ -13,8 +13,7 @@ from runledger.model.inputs import Status
 from runledger.model.job import Job
 from runledger.model.keys import RunKey
 from runledger.model.reports import RUN_NAMES, RunReport, RunStatus
-from runledger.model.reruns import RunChange
-from runledger.model.run import is_unreported
+from runledger.model.runs import RunChange, is_unreported
 from runledger.tables import schema
 from runledger.tables.attributes import from_attributes
 from runledger.tables.pages import Partition
@@ -209,7 +208,7 @@ class RunsTable:
     def _derived_from(self, job: Job) -> dict[str, Any]:
         """The attributes of a run without its own report.
 
-        The stored status doesn't depend on which job is recorded first: see `model/run.py`.
+        The stored status doesn't depend on which job is recorded first: see `model/runs.py`.
         """
         identity = {name: getattr(job, name) for name in _IDENTITY if name != "run_html_url"}
         state = {schema.BY_STATE.partition: _state(job.installation_id, RunStatus.QUEUED)}

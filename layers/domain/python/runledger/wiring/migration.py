@@ -13,7 +13,7 @@ from runledger.migration.phases import StoragePhase
 from runledger.migration.runner_configs import FindMachineWithFallback, RunnerConfigs
 from runledger.model.instance import FindMachine
 from runledger.model.reports import Input
-from runledger.model.reruns import RerunPolicy
+from runledger.model.runs import RerunPolicy
 from runledger.platform.clients import client
 from runledger.recording import telemetry as recording_telemetry
 from runledger.recording.decision import Decision

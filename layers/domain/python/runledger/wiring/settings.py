@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, field, fields
 from typing import Any, Self
 
 from runledger.model.dataclass import dataclass
-from runledger.model.reruns import RerunPolicy
+from runledger.model.runs import RerunPolicy
 
 
 class MissingSetting(LookupError):

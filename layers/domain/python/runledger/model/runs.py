@@ -1,18 +1,39 @@
-"""After which failures the failed jobs of a run are re-run, and the results of re-run checks. Pure."""
+"""Runs: the status that follows from their jobs, and after which failures they are re-run. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
 from runledger.model import times
 from runledger.model.dataclass import dataclass
-from runledger.model.inputs import Conclusion
+from runledger.model.inputs import Conclusion, Status
 from runledger.model.job import FAILURES
 from runledger.model.reports import REDELIVERY_DAYS, RunStatus
 
 # With `any_failure`, a run that ended longer ago is not re-run: its last webhook can no longer be redelivered.
 RERUN_WITHIN_MS = REDELIVERY_DAYS * times.SECONDS_PER_DAY * times.MS_PER_SECOND
 WITH_FAILED_JOBS = FAILURES - {Conclusion.STARTUP_FAILURE}  # a run that could not start has no jobs
+STARTED = {Status.IN_PROGRESS, Status.COMPLETED}
+REPORTED_ONLY = {"updated_at", "run_html_url", "conclusion"}
+
+
+def is_unreported(run: Mapping[str, Any]) -> bool:
+    """Whether only jobs have reported the run."""
+    return not run.keys() & REPORTED_ONLY
+
+
+def with_derived_status(run: Mapping[str, Any], job_statuses: Iterable[str]) -> dict[str, Any]:
+    """Derives the status of a run without its own report from its jobs.
+
+    Done on reading: storing the status would cost a write for each step of a job.
+    """
+    if not is_unreported(run):
+        return dict(run)
+    total, completed = run.get("total_jobs", 0), run.get("completed_jobs", 0)
+    if completed and completed == total:
+        return {**run, "status": RunStatus.COMPLETED}
+    started = completed or any(status in STARTED for status in job_statuses)
+    return {**run, "status": RunStatus.IN_PROGRESS if started else run["status"]}
 
 
 class RerunPolicy(StrEnum):
