@@ -1,4 +1,4 @@
-"""Every command line in docs/api.md works as it stands there."""
+"""Every command in docs/api.md works as it stands there."""
 
 import hashlib
 import json
@@ -24,14 +24,17 @@ from local.github.control import Control
 from local.github.records import Installation, Job, Run
 from tests.e2e.api import call
 from tests.e2e.test_webhooks import NO_INSTANCE
-from tests.support.documents import DOCS
+from tests.support.documents import DOCS, section
 from tests.support.runner_items import launched
+from tests.support.shell import commands
 from tests.support.webhooks import DEPLOYMENT, LIFE, REPO, payload
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-COMMANDS = re.findall(r"\| `((?:curl|runledger) [^`]+)` \|", (DOCS / "api.md").read_text())
+DOCUMENT = "api.md"
+COMMANDS = [each for each in commands(section(DOCUMENT, "Requests")) if each.startswith(("curl ", "runledger "))]
+BASE = "$RUNLEDGER_API_URL/v1/installations/$INSTALLATION"
 ACCOUNT = "000000000000"
 INSTALLATION, JOB, RUN, RUNNER = 77_000_001, 7_000_001, 7_100_001, "i-0dead0000000d0c5"
 AT = "2025-01-15T10:00:00.000Z"
@@ -96,10 +99,18 @@ def registered(outputs: Outputs, variables: dict[str, str]) -> dict[str, str]:
 def run(command: str, variables: dict[str, str]) -> str:
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-euc", command], env={"PATH": paths, **variables}, check=False, capture_output=True, text=True
+        ["bash", "-euc", f"export BASE={BASE}\n{command}"],
+        env={"PATH": paths, **variables},
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_the_document_sets_the_address_that_its_commands_begin_with() -> None:
+    assert f"export BASE={BASE}" in commands((DOCS / DOCUMENT).read_text())
 
 
 def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
@@ -108,11 +119,12 @@ def test_there_is_a_command_for_every_operation(outputs: Outputs) -> None:
     """
     elsewhere = ("/feed", "/subscriptions", "/messages", "/notifications")
     described = [path for path in call(outputs, "/openapi.json").body["paths"] if not any(map(path.count, elsewhere))]
-    called = [command.partition("$RUNLEDGER_API_URL")[2] for command in COMMANDS]
+    called = [command.replace("$BASE", BASE).partition("$RUNLEDGER_API_URL")[2] for command in COMMANDS]
     paths = [path.replace("$REPO", "*/*").partition("?")[0].partition('"')[0] for path in called]
     shown = {re.sub(r"\$[A-Z0-9_]+", "*", path) for path in paths}
     assert {re.sub(r"\{\w+\}", "*", path) for path in described} <= shown
-    assert sum(command.startswith("runledger") for command in COMMANDS) >= 8
+    assert len(COMMANDS) >= 68
+    assert sum(command.startswith("runledger") for command in COMMANDS) >= 19
 
 
 @pytest.mark.parametrize("command", COMMANDS)
