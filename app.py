@@ -47,4 +47,4 @@ if __name__ == "__main__":
     try:
         build(cdk.App(), main_region=os.environ.get("CDK_DEFAULT_REGION")).synth()
     except BadSetting as bad:
-        sys.exit(f"runledger: {bad} (set it in the context of cdk.json, or with -c name=value)")
+        sys.exit(f"runledger: {bad} (settings are in the context of cdk.json, or passed with -c name=value)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
@@ -74,7 +75,7 @@ class Api:
         except HTTPError as error:
             self.has_responded = True
             with error:
-                raise _api_error(error) from error
+                raise self._error(error) from error
         except (OSError, http.client.HTTPException, UnicodeError) as error:  # the last: the host isn't a valid name
             raise Unreachable(f"cannot reach {self._url}: {_reason(error)}") from error
 
@@ -87,8 +88,18 @@ class Api:
     def _read(self, body: bytes) -> Json:
         content = _json(body)
         if content is None:
-            raise Unreachable(f"{self._url} isn't a Runledger API: check the URL")
+            raise self._is_another_server()
         return content
+
+    def _error(self, error: HTTPError) -> CommandError:
+        """A proxy may send a page of its own with any other status, but the API's 404 is always JSON."""
+        problem = _json(error.read())
+        if problem is None and error.code == HTTPStatus.NOT_FOUND:
+            return self._is_another_server()
+        return _api_error(error, problem or {})
+
+    def _is_another_server(self) -> Unreachable:
+        return Unreachable(f"{self._url} isn't a Runledger API: check the URL")
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -117,12 +128,11 @@ def _without_colour_codes(value: Any) -> Any:
     return value
 
 
-def _api_error(error: HTTPError) -> CommandError:
+def _api_error(error: HTTPError, problem: Json) -> ApiError:
     """Formats problem details as one line. Responses from API Gateway itself have only a `message`, or no body."""
     if error.code in REDIRECTS:
         where = error.headers.get("Location", "another URL")
         return ApiError(error.code, f"the API redirects to {where}, which is not followed: check --api-url")
-    problem = _json(error.read()) or {}
     detail = str(problem.get("detail") or problem.get("message") or "")
     missing = [each for each in problem.get("errors") or () if str(each["problem"]) not in detail]
     details = [detail, *(f"{each['parameter']}: {each['problem']}" for each in missing)]

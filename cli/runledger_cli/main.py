@@ -55,7 +55,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="runledger",
         description="Where is my GitHub Actions job, what happened to it, and what did it cost?",
-        epilog="Run `runledger COMMAND --help` for details and examples. No options are needed after `make up`.",
+        epilog="Run `runledger COMMAND --help` for details and examples. "
+        "After `make up` or `make run`, you need neither a URL nor a token.",
         parents=[options.shared()],
     )
     top.add_argument("--version", action="version", version=f"runledger {__version__}")

@@ -28,7 +28,12 @@ def shared() -> argparse.ArgumentParser:
         "--api-url", metavar="URL", help=f"URL of the API (or {URL_VARIABLE}; default: a local deployment)"
     )
     group.add_argument("--token", help=f"access token (prefer {TOKEN_VARIABLE})")
-    group.add_argument("--installation", type=int, metavar="ID", help="installation to query (default: the only one)")
+    group.add_argument(
+        "--installation",
+        type=int,
+        metavar="ID",
+        help="installation to query (required if the token has access to several)",
+    )
     group.add_argument("--json", action="store_true", help="print the API's response as JSON")
     group.add_argument("--no-color", action="store_true", help="disable colours (or NO_COLOR)")
     group.add_argument("--utc", action="store_true", help="show times in UTC (default: local time)")
@@ -52,8 +57,10 @@ def add_command(
     return parser
 
 
-def add_span(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", metavar="WHEN", help="start: a time (2025-01-15T10:00) or an age (30m, 24h, 7d)")
+def add_span(parser: argparse.ArgumentParser, *, begin: str) -> None:
+    """`begin` is what the API uses without `--since`."""
+    start = f"start: a time (2025-01-15T10:00) or an age (30m, 24h, 7d; default: {begin})"
+    parser.add_argument("--since", metavar="WHEN", help=start)
     parser.add_argument("--until", metavar="WHEN", help="end: a time or an age (default: now)")
 
 

@@ -31,7 +31,7 @@ def expected(found: dict[str, Any], *, with_repository: bool) -> dict[str, Any]:
     tiles = {
         "Success rate": (
             percent(found["success_rate"]),
-            f"{found['succeeded']:,} of {decided:,} that succeeded or failed"
+            f"{found['succeeded']:,} of {decided:,} jobs that succeeded or failed"
             + (" · View failures" if found["failed"] else ""),
         ),
         "Queue p50": (duration(queue["p50"]), f"p90 {duration(queue['p90'])} · {jobs(queue['count'])} that ran"),

@@ -47,6 +47,8 @@ def test_a_token_with_a_line_break_is_not_shown(api: CannedApi) -> None:
     [
         (Raw(403, b'{"message": "Forbidden"}'), 1, "403 Forbidden: Forbidden"),
         (Raw(502, b"<html>Bad Gateway</html>"), 1, "502 Bad Gateway"),
+        (Raw(404, b"<html>Not Found</html>"), 3, "isn't a Runledger API"),
+        (Raw(404, b'{"message": "Not Found"}'), 1, "404 Not Found"),
         (Raw(200, b"<html>Sign in</html>"), 3, "isn't a Runledger API"),
         (Raw(200, b'["not", "an", "object"]'), 3, "isn't a Runledger API"),
     ],

@@ -58,7 +58,7 @@ def statistics(facts: Sequence[Fact], want: dict[str, Any]) -> dict[str, str]:
     open_jobs = Counter(expected.status(fact) for fact in facts if not fact.completed)
     completed = want["by_conclusion"].total()
     succeeded, failed = want["succeeded"], want["failed"]
-    of_both = f" ({succeeded} of {succeeded + failed} that succeeded or failed)"
+    of_both = f" ({succeeded} of {succeeded + failed} jobs that succeeded or failed)"
     shown = {
         "jobs created": str(want["jobs"]),
         "by status": counts(open_jobs + Counter(completed=completed)),

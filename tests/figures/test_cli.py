@@ -53,7 +53,7 @@ def _compare_rankings(shown: cli.Printed, facts: list[Fact], since: datetime, un
     assert _by_name(shown.table("SLOWEST"), "SLOWEST") == {
         _title(name): {"P90": printed.duration(p90), "JOBS": str(jobs[name])} for name, p90 in slowest
     }
-    assert _by_name(shown.table("COSTLIEST"), "COSTLIEST") == {
+    assert _by_name(shown.table("MOST EXPENSIVE"), "MOST EXPENSIVE") == {
         _title(name): {"SPEND": printed.dollars(round(cost, 9)), "JOBS": str(jobs[name])}
         for name, cost in costliest
         if cost

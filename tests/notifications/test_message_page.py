@@ -36,7 +36,9 @@ def test_an_error_of_a_receiver_is_a_sentence(open_page: Open, client: Client) -
     waits = NextAttempt(at=IN_A_MINUTE, parked=False, dispatch=2)
     assert table.retry(claimed, waits, at=TODAY, error="the connection was refused")
     tab = open_page().view("message", part=message["message_id"])
-    expect(tab.page.locator(".summary")).to_contain_text("The connection was refused. It is sent again at 12:01:00.")
+    expect(tab.page.locator(".summary")).to_contain_text(
+        "The connection was refused. It will be sent again at 12:01:00."
+    )
     assert tab.facts()["Subscription"] == "Pager"
 
 

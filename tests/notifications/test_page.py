@@ -178,7 +178,7 @@ def test_the_health_of_a_receiver_is_in_words(open_page: Open, client: Client) -
     assert health.pop("Bad")[0] == "Failing, paused"
     assert health == {"Good": ["Healthy"], "Slow": ["Slow"], "New": ["No attempts yet"], "Off": ["Disabled"]}
     expect(row(tab, "Subscriptions", "Bad")).to_contain_text(
-        f"The last 4 attempts failed, paused until 12:01:00. {ERROR}"
+        f"The last 4 attempts failed. Paused until 12:01:00. {ERROR}"
     )
     assert (
         tab.view("subscription", part=off["subscription_id"]).page.get_by_role("button", name="Send a test").count()

@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("--repo", metavar="OWNER/NAME", help="repository (default: all)")
     parser.add_argument("--environment", metavar="NAME", help="environment (default: production environments)")
-    add_span(parser)
+    add_span(parser, begin="30d")
 
 
 def show(session: Session) -> int:

@@ -37,7 +37,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--run-attempt", type=int, metavar="N", help="attempt of the run; requires --run-id (default: the newest)"
     )
-    add_span(parser)
+    add_span(parser, begin="all")
     parser.add_argument("--order", choices=("newest", "oldest"), help="sort order (default: newest)")
     add_pages(parser)
 

@@ -38,7 +38,7 @@ def add_to(commands: Commands) -> None:
         "--subscription", metavar="SUBSCRIPTION", help="messages of the subscription with this name or id"
     )
     parser.add_argument("--day", metavar="DATE", help="created on this day (UTC), such as 2025-01-15")
-    add_span(parser)
+    add_span(parser, begin="all")
     add_pages(parser)
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
     one = add_command(

@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
         commands,
         "orphans",
         show,
-        summary="list suspected orphaned runners, or clean one up (operators only)",
+        summary="list suspected orphaned runners, or clean one up",
         examples="runledger orphans --status unknown_job\nrunledger orphans clean i-0123456789abcdef0 --wait",
     )
     parser.add_argument(
@@ -39,7 +39,7 @@ def add_to(commands: Commands) -> None:
         actions,
         "clean",
         clean,
-        summary="terminate an orphaned runner and close its records",
+        summary="terminate an orphaned runner and close its records (operators only)",
         examples="runledger orphans clean i-0123456789abcdef0",
     )
     cleaning.add_argument(

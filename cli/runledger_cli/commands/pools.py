@@ -18,7 +18,7 @@ def add_to(commands: Commands) -> None:
     parser = add_command(
         commands, "pools", show, summary="list runner pools: their jobs, runners and spend", examples=EXAMPLES
     )
-    add_span(parser)
+    add_span(parser, begin="24h")
 
 
 def show(session: Session) -> int:

@@ -23,7 +23,7 @@ def add_to(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     parser.add_argument("--repo", metavar="OWNER/NAME", help="repository (default: all)")
-    add_span(parser)
+    add_span(parser, begin="7d")
     parser.add_argument("--series", action="store_true", help="also show values per hour or day")
 
 

@@ -45,7 +45,7 @@ def add_to(commands: Commands) -> None:
         commands,
         "subscriptions",
         show,
-        summary="list subscriptions and the health of their receivers, or change them (operators only)",
+        summary="list subscriptions and the health of their receivers, or change them (changes: operators only)",
         examples=EXAMPLES,
     )
     actions = parser.add_subparsers(metavar="ACTION", title="actions")

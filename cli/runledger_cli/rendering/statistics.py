@@ -52,8 +52,10 @@ def series(style: Style, buckets: list[dict[str, Any]]) -> list[str]:
 
 POOL_COLUMNS = (
     Column(title="POOL", shrinks=True),
-    Column(title="INSTANCES", shrinks=True),
-    *(Column(title=title, right=True) for title in ("JOBS", "ACTIVE", "BUSY", "UTILISATION", "SPOT")),
+    Column(title="INSTANCES", shrinks=True, optional=3),
+    *(Column(title=title, right=True) for title in ("JOBS", "ACTIVE", "BUSY")),
+    Column(title="UTILISATION", right=True, optional=1),
+    Column(title="SPOT", right=True, optional=2),
     Column(title="SPEND"),
 )
 
@@ -100,7 +102,7 @@ def _success(stats: Mapping[str, Any]) -> str:
     succeeded, failed = stats.get("succeeded", 0), stats.get("failed", 0)
     if stats.get("success_rate") is None:
         return NOTHING
-    return f"{percent(stats['success_rate'])} ({succeeded:,} of {succeeded + failed:,} that succeeded or failed)"
+    return f"{percent(stats['success_rate'])} ({succeeded:,} of {succeeded + failed:,} jobs that succeeded or failed)"
 
 
 def _counts(counts: Mapping[str, int] | None) -> str | None:
@@ -121,7 +123,7 @@ def _slowest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
 
 def _costliest(style: Style, jobs: list[dict[str, Any]]) -> list[str]:
     columns = (
-        Column(title="COSTLIEST", shrinks=True),
+        Column(title="MOST EXPENSIVE", shrinks=True),
         Column(title="SPEND", right=True),
         Column(title="JOBS", right=True),
     )

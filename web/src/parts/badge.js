@@ -3,7 +3,7 @@
 import { el, userText } from "../dom.js";
 
 export const STATUSES = ["queued", "waiting", "scheduled", "in_progress", "completed"];
-export const CONCLUSIONS = ["success", "failure", "cancelled", "skipped", "timed_out"];
+export const CONCLUSIONS = ["success", "failure", "cancelled", "skipped", "timed_out", "startup_failure"];
 const KINDS = new Set([
   ...STATUSES,
   ...CONCLUSIONS,

@@ -44,7 +44,7 @@ export function healthBadge({ enabled, health }) {
 /** Why a receiver isn't healthy; null if it is. */
 export function healthProblem({ enabled, health }) {
   if (!enabled || !health?.failures) return null;
-  const until = health.paused_until && health.status === "paused" ? `, paused until ${local(health.paused_until)}` : "";
+  const until = health.paused_until && health.status === "paused" ? ` Paused until ${local(health.paused_until)}.` : "";
   const times = health.failures === 1 ? "The last attempt failed" : `The last ${health.failures} attempts failed`;
-  return el("small", {}, userText(`${times}${until}. ${health.last_error ? sentence(health.last_error) : ""}`, { title: null }));
+  return el("small", {}, userText(`${times}.${until} ${health.last_error ? sentence(health.last_error) : ""}`, { title: null }));
 }

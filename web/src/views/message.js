@@ -28,7 +28,7 @@ export const message = {
       every: ({ found }) => (hasEnded(found) ? 0 : found.next_attempt_at ? WAITING_MS : FIRST_MS),
       load,
       draw: ({ found, subscription: of }) => show(found, of, context),
-      next: () => [el("p", {}, "It may have expired."), ways([link(context.installation, "notifications"), "View messages"])],
+      next: () => [ways([link(context.installation, "notifications"), "View messages"])],
     });
   },
 };
@@ -65,7 +65,7 @@ function show(found, subscription, context) {
 function outcome({ status, error_message: error, next_attempt_at: next }) {
   if (status === "completed") return "The receiver accepted it.";
   if (status === "failed") return error ? sentence(error) : "The receiver didn't accept it.";
-  if (next && error) return `${sentence(error)} It is sent again at ${local(next)}.`;
+  if (next && error) return `${sentence(error)} It will be sent again at ${local(next)}.`;
   if (next) return `The receiver failed before and is paused. The next attempt is at ${local(next)}.`;
   return "It is being sent. This page updates automatically.";
 }

@@ -3,7 +3,7 @@
 import { link } from "../address.js";
 import * as api from "../api.js";
 import { el } from "../dom.js";
-import { age, count, percent } from "../format.js";
+import { count, lasting, percent } from "../format.js";
 import { live } from "../live.js";
 import { kindOfMessage } from "../parts/message_status.js";
 import { panel, tile } from "../parts/panel.js";
@@ -75,6 +75,6 @@ function tiles({ messages, success_rate: rate, oldest_waiting_at: oldest }) {
     tile("Completed", count(messages.completed), { ...ofDay, kind: "completed" }),
     tile("Failed", count(messages.failed), { ...ofDay, kind: "failed" }),
     tile("Success rate", percent(typeof rate === "number" ? rate / 100 : NaN), ofDay),
-    tile("Oldest waiting", oldest ? age(oldest) : "–", { note: oldest ? "since it was created" : null }),
+    tile("Oldest waiting", lasting(oldest), { note: oldest ? "age of the oldest message" : null }),
   ];
 }

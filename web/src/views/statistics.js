@@ -75,7 +75,7 @@ function tiles(statistics, context) {
 }
 
 function denominator({ succeeded = 0, failed = 0 }) {
-  return `${count(succeeded)} of ${count(succeeded + failed)} that succeeded or failed`;
+  return `${count(succeeded)} of ${count(succeeded + failed)} jobs that succeeded or failed`;
 }
 
 function failures({ failed }, { installation, query }) {

@@ -16,8 +16,9 @@ from runledger_api.web_pages import accepted_encoding
 
 VERSION = "1"
 ABOUT = (
-    "Where is my GitHub Actions job, and what happened to it? Every list has `limit` and `cursor`. Every error is an "
-    "RFC 9457 problem. The header `X-Read-Units` is the number of DynamoDB read units that the request consumed."
+    "Where is my GitHub Actions job, and what happened to it? Lists with `next_cursor` accept `limit` and `cursor`. "
+    "Every error is an RFC 9457 problem. The header `X-Read-Units` is the number of DynamoDB read units "
+    "that the request consumed."
 )
 CACHE_CONTROL = "public, max-age=300"
 ERRORS = {

@@ -31,14 +31,14 @@ DATE = r"^\d{4}-\d{2}-\d{2}$"
 INSTANT = r"^(\d{1,5}[mhdw]|\d{4}-\d{2}-\d{2}.{0,25})$"
 
 InstallationId = Annotated[
-    int, Path(ge=0, le=LARGEST_ID, description="GitHub's installation id; 0 for repository hooks")
+    int, Path(ge=0, le=LARGEST_ID, description="GitHub's installation id; 0 for hooks without an App")
 ]
 JobId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the job")]
 RunId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the run")]
 DeploymentId = Annotated[int, Path(ge=0, le=LARGEST_ID, description="GitHub's id of the deployment")]
 Limit = Annotated[int, Query(ge=1, le=200, description="maximum number of items")]
 Cursor = Annotated[str | None, Query(max_length=2000, description="`next_cursor` of the previous page")]
-Order = Annotated[Literal["newest", "oldest"], Query(description="sort order by creation time")]
+Order = Annotated[Literal["newest", "oldest"], Query(description="newest or oldest items first")]
 Since = Annotated[
     str | None,
     Query(pattern=INSTANT, description="start, inclusive: an ISO 8601 time, or an age such as 30m, 24h or 7d"),
