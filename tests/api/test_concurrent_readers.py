@@ -18,7 +18,7 @@ from runledger.queries.github_requests import RequestOutcome
 from runledger.tables.lookup_counts import LookupCounts
 from runledger_api.github import GitHub
 from runledger_github.app import GitHubApp
-from runledger_github.lookups import Lookups
+from runledger_github.lookups import MAX_PER_MINUTE, Lookups
 from runledger_github.requests import Requests
 from runledger_github.state import GitHubState
 
@@ -48,7 +48,7 @@ def test_a_hundred_concurrent_readers_in_the_api_make_one_call_to_github(
     recorded.record(receipt(IN_PROGRESS, at=0, job_id=1, run_id=RUN if attempt else RUN + 1))
     secret = json.dumps({"app_id": APP_ID, "private_key": github.state.credentials.private_key})
     state = GitHubState(app=GitHubApp.from_secret(secret, api_url=github.url))
-    counts = LookupCounts(client, RUNS)
+    counts = LookupCounts(client, RUNS, max_per_minute=MAX_PER_MINUTE)
     lookups = Lookups(registry=recorded.installations, counts=counts, time=SystemClock())
     requests = Requests(github=state, runs=recorded.runs, deployments=recorded.deployments, lookups=lookups)
     lock, outcomes = threading.Lock(), list[RequestOutcome]()

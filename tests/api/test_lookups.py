@@ -10,8 +10,8 @@ from runledger.model.keys import RunKey
 from runledger.platform.clock import SystemClock
 from runledger.queries import caches
 from runledger.recording.ledger import Ledger
-from runledger.tables import lookup_counts
 from runledger.webhooks.readers import dispatcher
+from runledger_github import wiring as github_wiring
 
 from local.github import SimulatedGitHub
 from tests.api.client import TOKENS, Client
@@ -160,7 +160,7 @@ def test_invented_ids_cause_a_bounded_number_of_calls(
     api: Client, known: SimulatedGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in the table, so that it holds for all instances of the function together."""
-    monkeypatch.setattr(lookup_counts, "MOST_PER_MINUTE", 3)
+    monkeypatch.setattr(github_wiring, "MAX_PER_MINUTE", 3)
     # The test may run across the end of a minute.
     monkeypatch.setattr(times, "minute_of", lambda at: at[: len("2025-01-15")])
     statuses = [api.get(f"{HERE}/runs/{10_000 + number}", repo=REPO).status for number in range(6)]

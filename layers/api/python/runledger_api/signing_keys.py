@@ -45,7 +45,7 @@ class SigningKeys:
             self._keys = self._read()
             self._read_at = now
         elif not fresh:
-            raise IssuerUnavailable("its keys could not be read a moment ago")
+            raise IssuerUnavailable(f"reading its keys failed less than {PAUSE_SECONDS:.0f} seconds ago")
         if kid not in self._keys:
             raise LookupError("the issuer has no key with this kid")
         return self._keys[kid]

@@ -11,6 +11,7 @@ from runledger.feeds.writer import Payloads
 from runledger.model import times
 from runledger.model.dataclass import dataclass
 from runledger.model.keys import DeploymentKey, RunKey
+from runledger.model.packages import REPORTS_PER_MINUTE
 from runledger.model.passes import OrphanMode
 from runledger.notifications.administration import Administration
 from runledger.platform.clients import client, lazy_client, slow_client
@@ -46,10 +47,7 @@ from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
 
-# The limit for reports of builds, packages and versions in an installation. The 500 variants of a build may complete
-# at once.
-REPORTS_PER_MINUTE = 2000
-
+# Imported for the routes, which use them as `wiring.jobs` and so on.
 __all__ = ["deployments", "jobs", "passes", "registry", "runners", "stuck_thresholds"]
 
 

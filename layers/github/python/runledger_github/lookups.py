@@ -8,7 +8,10 @@ from runledger.model.payload import is_repository_name
 from runledger.platform.clock import SystemClock
 from runledger.queries.caches import Found, Key
 from runledger.tables.installations import InstallationsRegistry
-from runledger.tables.lookup_counts import MOST_PER_MINUTE, LookupCounts
+from runledger.tables.lookup_counts import LookupCounts
+
+# A lookup takes one or two calls, so this is at most half of GitHub's smallest limit, 5,000 calls an hour.
+MAX_PER_MINUTE = 20
 
 Fetch = Callable[[Key, str], Found | None]
 
@@ -16,7 +19,7 @@ Fetch = Callable[[Key, str], Found | None]
 class TooManyLookups(UnavailableError):
     def __init__(self, installation_id: int) -> None:
         super().__init__(
-            f"installation {installation_id} has reached its limit of {MOST_PER_MINUTE} lookups per minute: "
+            f"installation {installation_id} has reached its limit of {MAX_PER_MINUTE} lookups per minute: "
             "try again later"
         )
 

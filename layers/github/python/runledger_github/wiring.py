@@ -22,7 +22,7 @@ from runledger.wiring.tables import deployments, installations, runs
 
 from runledger_github.app import GitHubApp
 from runledger_github.approvals import PendingApprovals
-from runledger_github.lookups import Lookups
+from runledger_github.lookups import MAX_PER_MINUTE, Lookups
 from runledger_github.requests import Requests
 from runledger_github.retries import RetryLimits
 from runledger_github.state import GitHubState
@@ -118,7 +118,7 @@ def pending_approvals() -> PendingApprovals:
 
 @CachedPerApp
 def requests() -> Requests:
-    counts = LookupCounts(client("dynamodb"), TableSettings.of("RUNS").table)
+    counts = LookupCounts(client("dynamodb"), TableSettings.of("RUNS").table, max_per_minute=MAX_PER_MINUTE)
     lookups = Lookups(registry=installations(), counts=counts, time=SystemClock())
     return Requests(github=github_state(), runs=runs(), deployments=deployments(), lookups=lookups)
 

@@ -9,6 +9,8 @@ from runledger.model.dataclass import dataclass
 
 # npm's limit for names; the other limits are Runledger's.
 LONGEST_NAME, LONGEST_RANGE, MOST_DEPENDENCIES = 214, 200, 200
+# Reports of builds, packages and versions in an installation. The 500 variants of a build may complete at once.
+REPORTS_PER_MINUTE = 2000
 
 
 class PublishedBy(StrEnum):

@@ -13,15 +13,13 @@ from runledger.tables.table import Table
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-# A lookup takes one or two calls, so this is at most half of GitHub's smallest limit, 5,000 calls an hour.
-MOST_PER_MINUTE = 20
-
 
 class LookupCounts:
-    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+    def __init__(self, client: "DynamoDBClient", name: str, *, max_per_minute: int) -> None:
         self._table = Table(client, name, label="workflow_runs")
+        self._max_per_minute = max_per_minute
 
     def count(self, installation_id: int, *, at: str) -> bool:
         """False, without counting it, if the installation has reached its limit for this minute."""
         partition, minute = schema.lookups_key(installation_id), times.minute_of(at)
-        return rate_limits.count(self._table, partition, "lookups", period=minute, at=at, most=MOST_PER_MINUTE)
+        return rate_limits.count(self._table, partition, "lookups", period=minute, at=at, most=self._max_per_minute)
