@@ -1,7 +1,7 @@
 """An instance or a task is found in a runner's name, wherever a launcher puts it."""
 
 import pytest
-from runledger.model.runner_names import instance_id_in, names, task_id_in
+from runledger.model.runner_names import contains_id_of, instance_id_in, names, task_id_in
 
 ID = "i-0d7d7144971263874"
 TASK = "0f9de17a6465404e8b1b2356dc13c2f8"
@@ -77,3 +77,18 @@ def test_a_task_id_or_a_whole_arn_anywhere_in_a_name_is_found(runner_name: str, 
 )
 def test_a_name_contains_an_id_only_within_boundaries(runner_name: str, machine_id: str, expected: bool) -> None:
     assert names(runner_name, machine_id) is expected
+
+
+@pytest.mark.parametrize(
+    ("runner_name", "machine_id", "expected"),
+    [
+        (f"{ID}x", ID, True),
+        (f"x{TASK}x", ARN, True),
+        (ID, "i-1a2b3c4d", False),
+        (ID, "", False),
+        (ID, None, False),
+    ],
+)
+def test_the_id_of_a_planned_machine_may_be_anywhere(runner_name: str, machine_id: str | None, expected: bool) -> None:
+    """A custom pattern may have found it between letters."""
+    assert contains_id_of(runner_name, machine_id) is expected

@@ -18,6 +18,7 @@ from runledger.model.job_machine import (
 )
 from runledger.model.keys import RunKey
 from runledger.model.money import dollars, saved
+from runledger.model.runner_names import contains_id_of
 from runledger.model.times import NEVER
 
 INPUTS_KEPT = 50
@@ -130,8 +131,7 @@ class Job(Facts):
 
     def runs_on(self, instance_id: str | None) -> bool:
         """GitHub names a runner, and the name contains the machine's id."""
-        machine = (instance_id or "").rpartition("/")[2]
-        return bool(machine) and self.runner_named_by_github and machine in (self.runner_name or "")
+        return self.runner_named_by_github and contains_id_of(self.runner_name or "", instance_id)
 
     @property
     def runner_named_by_github(self) -> bool:

@@ -7,7 +7,7 @@ overrides every plan. Among plans the newest counts, whatever the job's status.
 from typing import TYPE_CHECKING, Any
 
 from runledger.model.inputs import Facts, Receipt
-from runledger.model.runner_names import instance_id_in, task_id_in
+from runledger.model.runner_names import contains_id_of, machine_in
 from runledger.model.times import NEVER
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def runs_elsewhere(job: "Job") -> bool:
 
 def names_another(runner_name: str | None, instance_id: str | None) -> bool:
     """Whether the runner's name contains the id of a machine other than this one."""
-    name, machine = runner_name or "", (instance_id or "").rpartition("/")[2]
-    return bool(instance_id_in(name) or task_id_in(name)) and not (machine and machine in name)
+    name = runner_name or ""
+    return machine_in(name) is not None and not contains_id_of(name, instance_id)
 
 
 def _planned(job: "Job", receipt: Receipt) -> dict[str, Any]:

@@ -42,6 +42,16 @@ def names(runner_name: str, machine_id: str) -> bool:
     return re.search(rf"{front}{re.escape(machine_id)}(?![0-9a-zA-Z])", runner_name) is not None
 
 
+def contains_id_of(runner_name: str, machine_id: str | None) -> bool:
+    """Whether the name contains the id anywhere. For a machine that is already planned or described for the job.
+
+    Boundaries don't matter here, unlike in `names`: the setting `instance_id_pattern` may find an id between letters,
+    and a job keeps a machine that was found in this way.
+    """
+    id_in_names = (machine_id or "").rpartition("/")[2]
+    return bool(id_in_names) and id_in_names in runner_name
+
+
 def is_unmistakable(machine_id: str) -> bool:
     """17 digits after `i-` are always an instance's id. Eight digits, or a task's 32, may be part of any GUID."""
     return UNMISTAKABLE.fullmatch(machine_id) is not None

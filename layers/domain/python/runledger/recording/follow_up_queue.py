@@ -42,8 +42,7 @@ class FollowUpQueue:
         name = job.runner_name or ""
         instance_id = instance_id_in(name, self._instance_pattern)
         runner_id = instance_id or task_id_in(name, self._task_pattern)
-        is_planned = runner_id is not None and (job.instance_id or "").endswith(runner_id)
-        if runner_id is None or (is_planned and not job.machine_was_restarted):
+        if runner_id is None or (_is_end_of(job.instance_id, runner_id) and not job.machine_was_restarted):
             return
         self._send(
             self._lookups_url,
@@ -85,6 +84,14 @@ class NoFollowUps:
 
     def consider_rerun(self, run: Job | RunReport) -> None:
         pass
+
+
+def _is_end_of(instance_id: str | None, found: str) -> bool:
+    """Compares with the text found, not with the name: the configured pattern decides which part of the name is the id.
+
+    For a task, the text may be the last part of the ARN.
+    """
+    return (instance_id or "").endswith(found)
 
 
 def to_message(task: RunnerLookup | RerunCheck, *, correlation_id: str | None = None) -> str:
