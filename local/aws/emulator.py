@@ -1,4 +1,4 @@
-"""MiniStack, the AWS emulator: deploys the real templates and runs the functions as local processes."""
+"""MiniStack, the emulated AWS: deploys the real templates and runs the functions as local processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`runledger token` against Secrets Manager and CloudFormation of the embedded AWS."""
+"""`runledger token` against Secrets Manager and CloudFormation of the emulated AWS."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""URLs that may carry a token: https, or http on this machine. The command line has the same rule."""
+"""URLs that may carry a token: https, or http on this machine. The CLI has the same rule."""
 
 import pytest
 from runledger.model.addresses import is_encrypted_or_local, is_loopback

@@ -12,7 +12,7 @@ HOOK = ("--kind", "webhook", "--url", "https://a.example/h")
 SLACK = "https://hooks.slack.com/services/T000/B000/not-a-real-token"
 
 
-def test_a_subscription_lives_on_the_command_line(client: Client, tmp_path: Path) -> None:
+def test_the_cli_creates_changes_and_deletes_a_subscription(client: Client, tmp_path: Path) -> None:
     file = tmp_path / "url"
     file.write_text(f"{SLACK}\n")
     assert (
@@ -79,7 +79,7 @@ def test_a_subscription_lives_on_the_command_line(client: Client, tmp_path: Path
     assert [each["name"] for each in client.get(SUBSCRIPTIONS).body["items"]] == ["Topic"]
 
 
-def test_messages_are_sent_listed_and_sent_again_on_the_command_line(client: Client) -> None:
+def test_messages_are_sent_listed_and_sent_again_with_the_cli(client: Client) -> None:
     cli.run(client, "subscriptions", "create", "Pager", *HOOK, "--type", "job.*")
     (sent,) = cli.run(
         client,

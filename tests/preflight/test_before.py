@@ -1,4 +1,4 @@
-"""`make preflight` before a deployment, in an account of the embedded AWS where nothing, or the wrong things, exist."""
+"""`make preflight` before a deployment, in an account of the emulated AWS where nothing, or the wrong things, exist."""
 
 import json
 import os
@@ -248,7 +248,7 @@ def test_no_node_is_a_problem(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("free", "is_ok"), [(10, False), (49, False), (50, True), (1000, True)])
 def test_a_new_account_s_concurrency_is_a_problem(free: int, is_ok: bool) -> None:
-    """The embedded AWS has no such limit."""
+    """The emulated AWS has no such limit."""
     with closing(boto3.client("lambda")) as client, Stubber(client) as stubber:
         stubber.add_response("get_account_settings", {"AccountLimit": {"UnreservedConcurrentExecutions": free}})
         found = account.concurrency(SimpleNamespace(client=lambda _: client))

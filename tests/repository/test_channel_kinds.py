@@ -1,4 +1,4 @@
-"""Every kind of channel is checked, opened, described by the API, and offered by the command line and the dashboard."""
+"""Every kind of channel is checked, opened, described by the API, and offered by the CLI and the dashboard."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The dashboard and the command line show every type of event, and subscriptions can be for each type of the feed.
+"""The dashboard and the CLI show every type of event, and subscriptions can be for each type of the feed.
 
 test_documentation.py checks the metrics.
 """
@@ -14,7 +14,7 @@ from runledger_cli.rendering.timeline import MARKS_OF_EVENTS, STEPS_OF_EVENTS
 from tests.support.documents import names, section
 
 ROOT = Path(__file__).parent.parent.parent
-# The command line shows these as steps of the job, from its own attributes.
+# The CLI shows these as steps of the job, from its own attributes.
 STEPS_OF_THE_JOB = {
     EventType.WEBHOOK_QUEUED,
     EventType.RUNNER_SCHEDULED,

@@ -1,4 +1,4 @@
-"""The command line trusts no server's text, no file it happens to find, and no network but an encrypted one."""
+"""The CLI trusts no server's text, no file it happens to find, and no network but an encrypted one."""
 
 import ast
 import io

@@ -1,4 +1,4 @@
-"""The whole app, deployed by the real `cdk deploy` to an embedded AWS of this test run, and the demo played on it.
+"""The whole app, deployed by the real `cdk deploy` to an emulated AWS of this test run, and the demo played on it.
 
 There are two deployments: one as `make run` has it, and a complete one, with every optional part on. However many
 processes the tests run in, the tests of a deployment run in one, one after the other, and before all other tests.

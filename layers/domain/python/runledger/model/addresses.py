@@ -14,7 +14,7 @@ def is_encrypted_or_local(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """`runledger_cli.connection` has a copy, because the command line is installed without this layer."""
+    """`runledger_cli.connection` has a copy, because the CLI is installed without this layer."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
