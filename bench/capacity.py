@@ -59,7 +59,7 @@ def _same_work(ours: Usage, theirs: Usage) -> list[Figure]:
             value=baseline,
             baseline=prices.CLAIMED_WRITE_UNITS,
             unit="write units",
-            how="the same life, with the original schema's tables and calls; baseline: its estimate",
+            how="the same events, with the original schema's tables and calls; baseline: its estimate",
         ),
         Figure(key="capacity.ratio", value=units / baseline, baseline=1, unit="of original", how=how),
         Figure(key="capacity.life.read_units", value=ours.read(), baseline=theirs.read(), unit="read units", how=how),
@@ -73,7 +73,7 @@ def _parts(ours: Usage) -> list[Figure]:
         **{f"capacity.life.{name}.units": units for name, units in totals.items()},
         **{f"capacity.life.{name}": units for name, units in sorted(ours.writes.items())},
     }
-    how = HOW + "the same life: everything, the run's counters, the runner's mapping, each table and each index"
+    how = HOW + "the same events: everything, the run's counters, the runner's mapping, each table and each index"
     return [Figure(key=key, value=units, unit="write units", how=how) for key, units in parts.items()]
 
 
@@ -119,7 +119,7 @@ def _with_properties(harness: Harness, ours: Usage) -> Figure:
         value=life(harness, "normal", WITH_PROPERTIES).written(*SAME_WORK),
         baseline=ours.written(*SAME_WORK),
         unit="write units",
-        how=HOW + "the same life in a repository with two custom properties",
+        how=HOW + "the same events in a repository with two custom properties",
     )
 
 
@@ -127,7 +127,7 @@ def _other_lives(harness: Harness, ours: Usage) -> list[Figure]:
     entries = []
     for name in sorted(LIVES.keys() - {"normal"}):
         usage = life(harness, name)
-        how = HOW + f"{LIVES[name].__doc__} All tables; baseline: the normal life"
+        how = HOW + f"{LIVES[name].__doc__} All tables; baseline: the normal job"
         entries += [
             Figure(
                 key=f"capacity.{name}.units",
@@ -153,7 +153,7 @@ def _examples(harness: Harness) -> list[Figure]:
         (life(harness, "normal", example).written(*SAME_WORK), original_life(harness, example).written())
         for example in lives.examples()
     )
-    how = HOW + f"the life of each of GitHub's {len(found)} examples: jobs and history; baseline: the original schema"
+    how = HOW + f"a job from each of GitHub's {len(found)} examples: jobs and history; baseline: the original schema"
     return [
         Figure(key=f"capacity.examples.{which}.units", value=ours, baseline=original, unit="write units", how=how)
         for which, (ours, original) in {"least": found[0], "most": found[-1]}.items()

@@ -2,7 +2,7 @@
 
 It gets the same webhooks and launcher events, and stores the attributes that the schema lists. The keys of its indexes
 are separate attributes, so its item exceeds 1 KB one step earlier: with `created_at` as the sort key of its indexes, a
-typical life would take 27 write units instead of 32.
+typical job would take 27 write units instead of 32.
 """
 
 from __future__ import annotations

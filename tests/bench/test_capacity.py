@@ -1,4 +1,4 @@
-"""Ceilings of the cost of a job's life. If a change makes one cheaper, lower its ceiling and run `make bench-docs`."""
+"""Ceilings of the cost of one job. If a change makes a job cheaper, lower its ceiling and run `make bench-docs`."""
 
 import pytest
 
@@ -32,7 +32,7 @@ MOST_READ_UNITS = {
 
 
 @pytest.mark.parametrize("name", LIVES)
-def test_a_life_costs_no_more_than_it_did(harness: Harness, name: str) -> None:
+def test_a_job_costs_no_more_than_it_did(harness: Harness, name: str) -> None:
     usage = capacity.life(harness, name)
     assert usage.written() <= MOST_WRITE_UNITS[name]
     assert usage.read() <= MOST_READ_UNITS[name]
@@ -54,7 +54,7 @@ def test_no_example_of_githubs_costs_more_than_a_typical_job(harness: Harness) -
     assert max(found) <= 20
 
 
-def test_the_same_life_costs_the_same_every_time(harness: Harness) -> None:
+def test_the_same_job_costs_the_same_every_time(harness: Harness) -> None:
     first, second = capacity.life(harness, "normal"), capacity.life(harness, "normal")
     assert first == second
 

@@ -48,7 +48,7 @@ def test_a_time_without_a_zone_is_in_the_zone_that_is_shown(api: CannedApi, cli:
     assert api.requests[-1].query["since"] == "2025-01-15T10:00:00.000Z"
 
 
-def test_a_job_shows_its_life_its_runner_and_its_cost(api: CannedApi, cli: Cli) -> None:
+def test_a_job_shows_its_timeline_its_runner_and_its_cost(api: CannedApi, cli: Cli) -> None:
     api.respond(f"GET {JOBS}/{JOB}", responses.job())
     api.respond(f"GET {EVENTS_OF_JOB}", {"items": EVENTS, "next_cursor": None})
     shown = cli("job", str(JOB)).stdout

@@ -1,4 +1,4 @@
-"""A job's life is drawn from its history."""
+"""A job's timeline is drawn from its history."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

@@ -88,7 +88,7 @@ def test_what_turned_red_and_what_was_released_is_in_the_feed_exactly_once(after
     }
 
 
-def test_events_of_a_job_are_in_the_order_of_its_life(after_demo: Outputs) -> None:
+def test_events_of_a_job_are_in_the_order_of_its_statuses(after_demo: Outputs) -> None:
     order = [FeedType.JOB_QUEUED, FeedType.JOB_STARTED, FeedType.JOB_COMPLETED, FeedType.JOB_FAILED]
     for installation_id in INSTALLATIONS:
         lives: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Load and faults together, in small: `make soak` plays thousands of lives on a deployment of its own."""
+"""Load and faults together, in small: `make soak` plays thousands of jobs on a deployment of its own."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""Whatever the order of arrival, a life ends in the same job, and every receipt is a line of its history."""
+"""In any order of arrival, all events of a job end in the same job, and every receipt is a line of its history."""
 
 import dataclasses
 from collections.abc import Iterable

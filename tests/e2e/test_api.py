@@ -78,7 +78,7 @@ def test_errors_are_problems_behind_the_gateway_too(outputs: Outputs) -> None:
     )
 
 
-def test_a_pass_of_the_reconciler_is_ordered_and_its_result_is_read(outputs: Outputs) -> None:
+def test_a_pass_of_the_reconciler_is_requested_and_its_result_is_read(outputs: Outputs) -> None:
     requested = call(outputs, "/admin/reconciliation/run", method="POST", body={"pass": "quick"})
     assert requested.status == 202, requested.body
 

@@ -1,4 +1,4 @@
-"""The command line, a process of its own, calls the deployed API."""
+"""The CLI, a process of its own, calls the deployed API."""
 
 import json
 import signal
@@ -79,7 +79,7 @@ def test_all_pages_are_one_document(outputs: Outputs, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("wanted", [str(JOB), PAGE])
-def test_a_job_shows_its_life(cli: Cli, wanted: str) -> None:
+def test_a_job_shows_its_timeline(cli: Cli, wanted: str) -> None:
     shown = cli("job", wanted)
     assert shown.returncode == 0, shown.stderr
     assert "10m 15s, price unknown" in next(line for line in shown.stdout.splitlines() if line.startswith("  cost "))

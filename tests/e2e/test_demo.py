@@ -1,4 +1,4 @@
-"""The local contract and the demo: everything is there, and every kind of life ends as it should."""
+"""The local contract and the demo: everything is there, and every kind of job ends as it should."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -108,7 +108,7 @@ def test_what_a_launched_job_cost_is_known(sent: list[Step], tables: Tables) -> 
     assert all(job["usage_in_dollars"] > 0 for job in completed)
 
 
-def test_an_interrupted_job_is_run_again_by_one_call_and_then_succeeds(
+def test_an_interrupted_job_is_re_run_by_one_call_and_then_succeeds(
     outputs: Outputs, dynamodb: "DynamoDBClient", sent: list[Step], tables: Tables, reruns_before: int
 ) -> None:
     (warned,) = {each.subject for each in bus_events(sent) if each.detail.get("stopCode") == "SpotInterruption"}

@@ -54,7 +54,9 @@ def test_every_example_signed_by_octokit_is_accepted_and_found(outputs: Outputs,
         assert guid in [line["delivery_id"] for line in history(dynamodb, outputs, key)]
 
 
-def test_a_life_in_disorder_with_redeliveries_ends_right(outputs: Outputs, dynamodb: "DynamoDBClient") -> None:
+def test_webhooks_of_a_job_in_disorder_with_redeliveries_end_in_the_right_job(
+    outputs: Outputs, dynamodb: "DynamoDBClient"
+) -> None:
     job_id = 1_000_001
     steps = [*LIFE, *LIFE]
     random.Random(7).shuffle(steps)  # noqa: S311

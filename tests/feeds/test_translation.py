@@ -52,7 +52,7 @@ def tables() -> Tables:
     return Tables()
 
 
-def test_the_life_of_a_job_is_queued_started_and_completed(tables: Tables) -> None:
+def test_a_job_has_the_events_queued_started_and_completed(tables: Tables) -> None:
     for step in (QUEUED, IN_PROGRESS, COMPLETED):
         tables.ledger.record(receipt(step))
     found = tables.events()

@@ -81,7 +81,7 @@ def test_a_scheduled_job_whose_runner_is_gone_goes_back_to_the_queue(scene: Scen
     assert line["changes"]["instance_id"] == {"from": instance}
 
 
-def test_a_scheduled_job_whose_runner_lives_is_left_alone(scene: Scene) -> None:
+def test_a_scheduled_job_whose_runner_is_running_is_left_alone(scene: Scene) -> None:
     queued(scene, 1)
     scene.launch(1, scene.start_instance())
     response = scene.reconcile("quick")

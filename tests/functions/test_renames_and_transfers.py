@@ -38,7 +38,7 @@ def jobs(world: World) -> list[dict[str, Any]]:
     ids=["rename, App", "rename, hook", "transfer, hook"],
 )
 @pytest.mark.parametrize("order", list(itertools.permutations(STEPS)), ids="-".join)
-def test_a_rename_or_transfer_in_mid_life_keeps_one_history(
+def test_a_rename_or_transfer_of_an_open_job_keeps_one_history(
     world: World, repo: str, installation_id: int, order: tuple[str, ...]
 ) -> None:
     names = {QUEUED: REPO, IN_PROGRESS: repo, COMPLETED: repo}

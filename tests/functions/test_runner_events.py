@@ -35,7 +35,7 @@ def history(world: World, job_id: int = JOB) -> list[str]:
     return [line["event_type"] for line in items(world.dynamodb, EVENTS) if line["PK"] == f"{INSTALLATION}#{job_id}"]
 
 
-def test_a_life_with_a_runner_is_recorded_by_four_functions(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_with_a_runner_is_recorded_by_four_functions(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     webhook(world, QUEUED)
     assert world.invoke("scheduling_events", batch(runner_events.launcher("runner_scheduled"))) == GOOD
     assert job(world)["status"] == "scheduled"

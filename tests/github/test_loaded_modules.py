@@ -1,4 +1,4 @@
-"""A function that may never call GitHub in its life does not pay for cryptography when it starts."""
+"""A function that may never call GitHub does not pay for cryptography when it starts."""
 
 import subprocess
 import sys

@@ -45,7 +45,7 @@ def _received(sent: Delivery) -> Received:
     )
 
 
-def test_the_same_moment_and_seed_give_the_same_lives() -> None:
+def test_the_same_moment_and_seed_give_the_same_jobs() -> None:
     assert all_steps(NOW, machines=MACHINES) == STEPS
     assert all_steps(NOW, seed=2, machines=MACHINES) != STEPS
 
@@ -173,7 +173,7 @@ def test_a_runner_is_launched_between_the_queue_and_the_start_of_its_job_and_goe
         assert [times["completed"] < at for at in gone] == [True] * ("completed" in times)
 
 
-def test_the_interrupted_job_ends_on_github_before_its_run_is_run_again() -> None:
+def test_the_interrupted_job_ends_on_github_before_its_run_is_re_run() -> None:
     (rerun,) = [each for each in STEPS if isinstance(each, Awaited) and each.attribute == "rerun_result"]
     life = [each for each in STEPS if _run_id(each.subject) == rerun.subject.run.id]
     before = [step for chapter in list(chapters(life))[:-1] for step in chapter if step.sent_at <= rerun.sent_at]

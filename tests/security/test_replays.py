@@ -97,7 +97,7 @@ def test_redelivery_retry_and_second_queued_are_distinguished_after_replays(worl
     assert status(world) == "queued"
 
 
-def test_a_finished_life_takes_no_replay(world: World, sender: Sender) -> None:
+def test_a_completed_job_ignores_every_replay(world: World, sender: Sender) -> None:
     for step in LIFE:
         sender.send(payload(step))
     before = {name: found for name, found in dump(world.dynamodb).items() if name != EVENTS}

@@ -1,4 +1,4 @@
-"""The webhooks of one job's life, and the attributes that depend on the order in which they arrive."""
+"""All webhooks of one job, and the attributes that depend on the order in which they arrive."""
 
 from collections.abc import Iterable
 from functools import cache

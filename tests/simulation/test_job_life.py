@@ -1,4 +1,4 @@
-"""One job's life in every order, with duplicates, crashes, faults and races, ends in the same tables."""
+"""All webhooks of one job, in every order, with duplicates, crashes, faults and races, end in the same tables."""
 
 from itertools import combinations_with_replacement
 
@@ -85,7 +85,7 @@ def test_two_deliveries_at_once_end_as_if_one_had_come_after_the_other(one: str,
     assert plays > 40
 
 
-def test_three_deliveries_at_once_end_in_the_tables_of_their_life() -> None:
+def test_three_deliveries_at_once_end_in_the_tables_of_their_job() -> None:
     expected = undisturbed(in_order(*map(record, STEPS))).tables
     for outcome in interleavings(World(), *map(record, STEPS), preemptions=2, limit=400):
         assert not outcome.differences(expected, ORDER_OF_ARRIVAL), outcome.story()

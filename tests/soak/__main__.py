@@ -1,4 +1,4 @@
-"""`make soak`: many lives on a deployment of its own, under faults; exits with 1 if a job or delivery isn't right."""
+"""`make soak`: many jobs on a deployment of its own, under faults; exits with 1 if a job or delivery isn't right."""
 
 import argparse
 import sys
@@ -29,7 +29,7 @@ def main() -> int:
             result = soak.play(outputs, lives.workload(given.lives, seed=given.seed), seed=given.seed)
     print("\n".join(result.violations[:SHOWN]))
     print("\n".join(result.lines()))
-    print(f"{given.lives:,} lives from seed {given.seed} in {time.monotonic() - started:.0f} s")
+    print(f"{given.lives:,} jobs from seed {given.seed} in {time.monotonic() - started:.0f} s")
     return 1 if result.violations else 0
 
 

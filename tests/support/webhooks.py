@@ -26,7 +26,7 @@ RAN_ON = {"runner_id": 42, "runner_name": "runs-on--i-0abc1234def567890--x", "ru
 
 
 def payload(step: str, *, job_id: int = JOB, **changes: object) -> dict[str, Any]:
-    """One step in the life of a job that waits for an environment; `changes` go into `workflow_job`."""
+    """One webhook of a job that waits for an environment; `changes` go into `workflow_job`."""
     message = example("workflow_job", "waiting")
     action = "queued" if step == QUEUED_AGAIN else step
     message["action"] = action

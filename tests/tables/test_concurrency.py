@@ -65,7 +65,9 @@ def test_fifty_concurrent_redeliveries_of_one_delivery_are_taken_in_once(
     assert sum(1 for line in items(dynamodb_local, EVENTS) if line.get("duplicate")) == 49
 
 
-def test_any_order_of_a_life_with_every_delivery_twice_ends_in_one_item(dynamodb_local: "DynamoDBClient") -> None:
+def test_any_order_of_a_jobs_events_with_every_delivery_twice_ends_in_one_item(
+    dynamodb_local: "DynamoDBClient",
+) -> None:
     """A sample of the orders: the simulation plays all of them."""
     ledger = ledger_on(dynamodb_local)
 

@@ -22,7 +22,7 @@ def life() -> list[Receipt]:
     return [receipt(step, at=second) for second, step in enumerate(LIFE)]
 
 
-def test_a_life_is_one_job_and_one_line_of_history_for_each_delivery(dynamodb: "DynamoDBClient") -> None:
+def test_all_events_of_a_job_are_one_item_and_one_line_of_history_each(dynamodb: "DynamoDBClient") -> None:
     ledger = ledger_on(dynamodb)
     for each in life():
         assert ledger.record(each).outcome is Outcome.RECORDED

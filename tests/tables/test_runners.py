@@ -1,4 +1,4 @@
-"""What happens to a runner reaches its job, in any order with the webhooks of the job's life."""
+"""What happens to a runner reaches its job, in any order with the webhooks of the job."""
 
 import random
 from collections.abc import Callable

@@ -94,7 +94,7 @@ class Lives(Webhooks):
             and self.dice.random() < 0.15
             and any(job.conclusion in RERUN_CONCLUSIONS for job in jobs)
         ):
-            self._in(self.dice.uniform(30, 600), f"run {run.id} is run again", partial(self._rerun, run.id))
+            self._in(self.dice.uniform(30, 600), f"run {run.id} is re-run", partial(self._rerun, run.id))
 
     def _rerun(self, run_id: int) -> None:
         rerun_failed_jobs(self.state, self.state.runs[run_id])

@@ -137,13 +137,13 @@ def wrong_run(item: Item) -> Iterator[str]:
 
 
 def wrong_rerun(failed: Iterable[Job], machines: Mapping[str, Machine], before: int) -> Iterator[str]:
-    """Failed jobs are run again at most once, and only if all of them lost their machine."""
+    """Failed jobs are re-run at most once, and only if all of them lost their machine."""
     if before:
-        yield "was run again twice"
+        yield "was re-run twice"
     for job in failed:
         lost = [at for each in job.ran_on for at in (*machines[each].warnings, *machines[each].ends)]
         if not any(at <= (job.completed_at or "") for at in lost):
-            yield f"was run again, and job {job.id} failed for a reason of its own"
+            yield f"was re-run, and job {job.id} failed for a reason of its own"
 
 
 # At rest

@@ -1,4 +1,4 @@
-"""Operators: they list the orphans and order cleanups through the API."""
+"""Operators: they list the orphans and request cleanups through the API."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ def _clean_all(world: "SystemWorld", token: str, listing: "Invocation") -> None:
         return
     for orphan in json.loads(listing.result["body"])["orphans"]:
         for _ in range(world.dice.choice((1, 2))):  # a double click
-            world.counts["cleanups ordered by people"] += 1
+            world.counts["cleanups requested by people"] += 1
             _request(world, token, "POST", f"/admin/orphans/{orphan['runner_id']}/cleanup")
 
 

@@ -54,7 +54,7 @@ def accepted_and_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RetryQueue, "put", lambda *_: None)
 
 
-def every_failure_is_run_again(patch: pytest.MonkeyPatch) -> None:
+def every_failure_is_re_run(patch: pytest.MonkeyPatch) -> None:
     def request(self: Reruns, check: Any, rerun: Any) -> Any:
         return self._call(check, rerun, self.github(check.installation_id))
 
@@ -75,9 +75,9 @@ BUGS: dict[str, tuple[Plant, str]] = {
     "cost of two machines": (cost_of_two_machines, " has "),
     "cleanup without a check": (of_the_reconciler.busy_is_ignored, "was running on it"),
     "lease ignored": (of_the_reconciler.lease_is_ignored, "was stopped twice"),
-    "foreign machine stopped": (of_the_reconciler.tags_are_ignored, "is not ours"),
-    "young machine stopped": (of_the_reconciler.young_machines_are_suspected, "after its launch"),
-    "every failure run again": (every_failure_is_run_again, "was run again"),
+    "foreign machine terminated": (of_the_reconciler.tags_are_ignored, "is not ours"),
+    "young machine terminated": (of_the_reconciler.young_machines_are_suspected, "after its launch"),
+    "every failure re-run": (every_failure_is_re_run, "was re-run"),
     "pauses between requests ignored": (pauses_are_ignored, "was requested at"),
 }
 AT_MOST = 100

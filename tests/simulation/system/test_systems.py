@@ -34,7 +34,7 @@ EVENTFUL = {
     "tasks": 10,
     "machines stopped": 10,
     "runners requested": 5,
-    "cleanups ordered by people": 3,
+    "cleanups requested by people": 3,
     "passes that overlap": 20,
     "deliveries deferred": 3,
     "deliveries duplicate": 20,
