@@ -36,7 +36,14 @@ from runledger.wiring import feeds
 from runledger.wiring import notifications as notifications_wiring
 from runledger.wiring.runner_tables import passes
 from runledger.wiring.runner_tables import runners_table as runners
-from runledger.wiring.settings import MissingSetting, PublicationQueueSettings, Settings, TableSettings, parsed
+from runledger.wiring.settings import (
+    MissingSetting,
+    PublicationQueueSettings,
+    Settings,
+    TableSettings,
+    open_table,
+    parsed,
+)
 from runledger.wiring.stuck import stuck_thresholds
 from runledger.wiring.tables import deployments, jobs, runs
 from runledger.wiring.tables import installations as registry
@@ -47,7 +54,7 @@ from runledger_api.github import GitHub
 from runledger_api.jwts import Jwts
 from runledger_api.read_units import ReadUnitMeter
 
-# Imported for the routes, which use them as `wiring.jobs` and so on.
+# These imports are for the routes, too, which use them as `wiring.jobs`. The functions below are just as public.
 __all__ = ["deployments", "jobs", "passes", "registry", "runners", "stuck_thresholds"]
 
 
@@ -170,12 +177,11 @@ def releases() -> Releases | None:
     if not publications:
         return None
     table, dynamodb = TableSettings.of("RELEASES"), client("dynamodb")
-    kept = {"retention_days": table.retention_days}
     return Releases(
-        heads=HeadsTable(dynamodb, table.table, **kept),
+        heads=open_table(HeadsTable, "RELEASES"),
         packages=PackagesTable(dynamodb, table.table),
-        builds=BuildsTable(dynamodb, table.table, **kept),
-        lines=LinesTable(dynamodb, table.table, **kept),
+        builds=open_table(BuildsTable, "RELEASES"),
+        lines=open_table(LinesTable, "RELEASES"),
         publications=PublicationQueue(sqs=lazy_client("sqs"), url=publications),
         reports=RequestCounts(dynamodb, table.table, label="releases", most_per_minute=REPORTS_PER_MINUTE),
         retention_days=table.retention_days,

@@ -13,7 +13,7 @@ from runledger.platform.discarded import DiscardedRecords
 from runledger.tables import schema
 from runledger.tables.feed import FeedTable
 from runledger.tables.request_counts import RequestCounts
-from runledger.wiring.settings import MissingSetting, Settings, TableSettings, names_in, parsed
+from runledger.wiring.settings import MissingSetting, Settings, TableSettings, names_in, open_table, parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +86,7 @@ def discarded_records() -> DiscardedRecords:
 
 @cache
 def table() -> FeedTable:
-    settings = TableSettings.of("FEED")
-    return FeedTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(FeedTable, "FEED")
 
 
 @cache

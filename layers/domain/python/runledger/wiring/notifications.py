@@ -22,7 +22,7 @@ from runledger.tables.message_counts import MessageCounts
 from runledger.tables.messages import MessagesTable
 from runledger.tables.receivers import ReceiversTable
 from runledger.tables.subscriptions import SubscriptionsTable
-from runledger.wiring.settings import Settings, TableSettings, names_in, parsed
+from runledger.wiring.settings import Settings, TableSettings, names_in, open_table, parsed
 
 TABLE = "NOTIFICATIONS"
 
@@ -77,14 +77,12 @@ def queue() -> NotificationQueue:
 
 @cache
 def messages() -> MessagesTable:
-    settings = TableSettings.of(TABLE)
-    return MessagesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(MessagesTable, TABLE)
 
 
 @cache
 def event_messages() -> EventMessagesTable:
-    settings = TableSettings.of(TABLE)
-    return EventMessagesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(EventMessagesTable, TABLE)
 
 
 @cache

@@ -20,7 +20,7 @@ from runledger.wiring.settings import (
     IntakeSettings,
     PublicationQueueSettings,
     RecordingSettings,
-    TableSettings,
+    open_table,
 )
 from runledger.wiring.tables import deployments, installations, jobs, runs
 
@@ -28,15 +28,13 @@ from runledger.wiring.tables import deployments, installations, jobs, runs
 @cache
 def ledger() -> Ledger:
     settings = RecordingSettings.from_environment()
-    history, gates = TableSettings.of("JOB_EVENTS"), TableSettings.of("DEPLOYMENTS")
-    dynamodb = client("dynamodb")
     return Ledger(
         jobs=jobs(),
-        events=EventsTable(dynamodb, history.table, retention_days=history.retention_days),
+        events=open_table(EventsTable, "JOB_EVENTS"),
         installations=installations(),
         runs=runs(),
         deployments=deployments(),
-        gates=Gates(dynamodb, gates.table, retention_days=gates.retention_days),
+        gates=open_table(Gates, "DEPLOYMENTS"),
         follow_ups=FollowUpQueue(
             lazy_client("sqs"),
             lookups_url=settings.runner_lookups_queue,

@@ -4,12 +4,12 @@ from functools import cache
 
 from runledger.model.dataclass import dataclass
 from runledger.model.releases import RebuildMode
-from runledger.platform.clients import client, lazy_client
+from runledger.platform.clients import lazy_client
 from runledger.platform.clock import SystemClock
 from runledger.releases.lines import Lines
 from runledger.releases.queue import RebuildQueue
 from runledger.tables.release_lines import LinesTable
-from runledger.wiring.settings import Settings, TableSettings
+from runledger.wiring.settings import Settings, open_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +24,7 @@ class PublicationSettings(Settings):
 
 @cache
 def lines_table() -> LinesTable:
-    settings = TableSettings.of("RELEASES")
-    return LinesTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(LinesTable, "RELEASES")
 
 
 @cache

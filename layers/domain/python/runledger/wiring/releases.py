@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from functools import cache
 
 from runledger.model.dataclass import dataclass
-from runledger.platform.clients import client, lazy_client
+from runledger.platform.clients import lazy_client
 from runledger.platform.discarded import DiscardedRecords
 from runledger.releases.recorder import HeadRecorder
 from runledger.releases.stream import ReleaseStream
 from runledger.tables import schema
 from runledger.tables.heads import HeadsTable
 from runledger.wiring import release_lines
-from runledger.wiring.settings import Settings, TableSettings
+from runledger.wiring.settings import Settings, open_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,7 @@ class ReleaseStreamSettings(Settings):
 
 @cache
 def heads() -> HeadsTable:
-    settings = TableSettings.of("RELEASES")
-    return HeadsTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(HeadsTable, "RELEASES")
 
 
 @cache

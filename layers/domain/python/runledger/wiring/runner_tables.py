@@ -5,13 +5,12 @@ from functools import cache
 from runledger.platform.clients import client
 from runledger.tables.passes import PassesTable
 from runledger.tables.runners import RunnersTable
-from runledger.wiring.settings import TableSettings
+from runledger.wiring.settings import TableSettings, open_table
 
 
 @cache
 def runners_table() -> RunnersTable:
-    settings = TableSettings.of("RUNNERS")
-    return RunnersTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(RunnersTable, "RUNNERS")
 
 
 @cache

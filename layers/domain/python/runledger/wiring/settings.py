@@ -7,10 +7,16 @@ variable counts as absent. A test compares the fields with the variables in the 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from runledger.model.dataclass import dataclass
 from runledger.model.runs import RerunPolicy
+from runledger.platform.clients import client
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 class MissingSetting(LookupError):
@@ -75,6 +81,16 @@ class TableSettings(Settings):
     @classmethod
     def of(cls, table: str) -> Self:
         return cls.from_environment(f"{table}_")
+
+
+class TableType(Protocol[T_co]):
+    def __call__(self, client: "DynamoDBClient", name: str, /, *, retention_days: int) -> T_co: ...
+
+
+def open_table(table: TableType[T_co], word: str) -> T_co:
+    """For a table class that sets when items expire: `open_table(JobsTable, "JOBS")`."""
+    settings = TableSettings.of(word)
+    return table(client("dynamodb"), settings.table, retention_days=settings.retention_days)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

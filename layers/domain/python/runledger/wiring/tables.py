@@ -7,13 +7,12 @@ from runledger.tables.deployments import DeploymentsTable
 from runledger.tables.installations import InstallationsRegistry
 from runledger.tables.jobs import JobsTable
 from runledger.tables.runs import RunsTable
-from runledger.wiring.settings import TableSettings
+from runledger.wiring.settings import TableSettings, open_table
 
 
 @cache
 def jobs() -> JobsTable:
-    settings = TableSettings.of("JOBS")
-    return JobsTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(JobsTable, "JOBS")
 
 
 @cache
@@ -23,11 +22,9 @@ def installations() -> InstallationsRegistry:
 
 @cache
 def runs() -> RunsTable:
-    settings = TableSettings.of("RUNS")
-    return RunsTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(RunsTable, "RUNS")
 
 
 @cache
 def deployments() -> DeploymentsTable:
-    settings = TableSettings.of("DEPLOYMENTS")
-    return DeploymentsTable(client("dynamodb"), settings.table, retention_days=settings.retention_days)
+    return open_table(DeploymentsTable, "DEPLOYMENTS")
