@@ -4,11 +4,9 @@ from typing import Any
 
 from runledger.platform import batches, logs
 from runledger.recording import follow_up_queue
-from runledger.runners import lookups
 from runledger.wiring import runners
 
-tracker, find_machine, find_price = runners.tracker(), runners.find_machine(), runners.find_price()
-arns_of = runners.fleet().arns_of
+lookups = runners.lookups()
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
@@ -18,4 +16,4 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _look_up(message: str) -> None:
     lookup = follow_up_queue.lookup_from(message)
     logs.continue_message(message)
-    lookups.look_up(lookup, tracker, find_machine, find_price, arns_of)
+    lookups.look_up(lookup)

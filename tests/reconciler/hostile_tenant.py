@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from runledger.model.errors import NotYours
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.prices import Price
-from runledger.runners import lookups
 from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.lookups import MachineLookups
 from runledger.runners.publishers import Publisher, Publishers
 
 from tests.reconciler.lives import Act, Trick
@@ -77,7 +77,9 @@ class HostileTenant:
                 repo_full_name=STRANGERS_REPO,
                 at=job.last_updated_at,
             )
-            lookups.look_up(lookup, runners_on(self.dynamodb), self.victim.describe, lambda _: Price())
+            MachineLookups(
+                tracker=runners_on(self.dynamodb), find_machine=self.victim.describe, find_price=lambda _: Price()
+            ).look_up(lookup)
 
     def _publish(self, detail_type: str, number: int, *, trusted: bool) -> None:
         event = runner_events.launcher(

@@ -9,7 +9,7 @@ from runledger.model.follow_ups import RunnerLookup
 from runledger.model.inputs import Receipt
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.prices import Price
-from runledger.runners import lookups
+from runledger.runners.lookups import MachineLookups
 
 from tests.reconciler.lives import Life, Work
 from tests.reconciler.orphans import name_of, ran_on
@@ -100,7 +100,9 @@ class Story:
                 repo_full_name=queued.repo_full_name,
                 at=queued.last_updated_at,
             )
-            lookups.look_up(task, runners_on(self.dynamodb), self.describe, lambda _: Price())
+            MachineLookups(
+                tracker=runners_on(self.dynamodb), find_machine=self.describe, find_price=lambda _: Price()
+            ).look_up(task)
 
     def describe(self, *_: object) -> Instance | None:
         """What EC2 reports. It doesn't report a machine that was never launched."""

@@ -16,7 +16,8 @@ from botocore.config import Config
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.prices import Price
 from runledger.model.runner import RunnerStatus
-from runledger.runners import aws_events, lookups
+from runledger.runners import aws_events
+from runledger.runners.lookups import MachineLookups
 
 from local.github import SimulatedGitHub
 from tests.reconciler.machines import Machines, NoTasks
@@ -115,7 +116,7 @@ class Arena:
             repo_full_name=REPO,
             at="2025-01-15T10:02:31.000Z",
         )
-        lookups.look_up(lookup, runners, lambda *_: None, lambda _: Price())
+        MachineLookups(tracker=runners, find_machine=lambda *_: None, find_price=lambda _: Price()).look_up(lookup)
 
     def _stopping(self, instance_id: str) -> None:
         event = runner_events.instance_state("shutting-down", runner_id=instance_id)

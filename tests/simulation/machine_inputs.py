@@ -8,7 +8,8 @@ from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.prices import Price, PriceQuery
 from runledger.recording import follow_up_queue
-from runledger.runners import aws_events, lookups
+from runledger.runners import aws_events
+from runledger.runners.lookups import MachineLookups
 
 from tests.simulation.explore import Flow
 from tests.simulation.world import Process
@@ -102,7 +103,9 @@ def look_up_again(process: Process) -> None:
 
 def look_up(message: str) -> Flow:
     lookup = follow_up_queue.lookup_from(message)
-    return lambda process: lookups.look_up(lookup, process.runners, _describe, _price)
+    return lambda process: MachineLookups(tracker=process.runners, find_machine=_describe, find_price=_price).look_up(
+        lookup
+    )
 
 
 def _describe(runner_id: str, _: RunnerKind) -> Instance | None:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.places import Scope
 from runledger.model.prices import Price
-from runledger.runners import aws_events, lookups
+from runledger.runners import aws_events
 from runledger.runners.fleet import Fleet
+from runledger.runners.lookups import MachineLookups
 from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
@@ -48,7 +49,9 @@ def test_a_task_that_ecs_has_forgotten_is_found_by_its_recorded_arn(dynamodb: "D
         at="2025-01-15T12:00:00.000Z",
         started_at="2025-01-15T10:02:30.000Z",
     )
-    lookups.look_up(lookup, runners, lambda *_: None, lambda _: Price(), fleet("us-east-1").arns_of)
+    MachineLookups(
+        tracker=runners, find_machine=lambda *_: None, find_price=lambda _: Price(), arns_of=fleet("us-east-1").arns_of
+    ).look_up(lookup)
     (job,) = [item for item in items(dynamodb, JOBS) if item.get("job_id") == JOB]
     assert job["instance_id"] == TASK
     assert TASK_ID not in {item["PK"] for item in items(dynamodb, RUNNERS)}

@@ -10,7 +10,7 @@ from runledger.model.inputs import Lifecycle
 from runledger.model.instance import Instance, RunnerKind
 from runledger.model.ownership import Ruling
 from runledger.model.prices import Price
-from runledger.runners import lookups
+from runledger.runners.lookups import MachineLookups
 from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
@@ -51,18 +51,26 @@ def runners_on(dynamodb: "DynamoDBClient") -> RunnerTracker:
 def test_a_price_that_could_not_be_looked_up_is_added_by_the_next_try(dynamodb: "DynamoDBClient") -> None:
     runners, found = runners_on(dynamodb), machine(runner="yes")
     with pytest.raises(UnavailableError, match="throttled"):
-        lookups.look_up(LOOKUP, runners, lambda *_: found, lambda _: Price(error="throttled"))
+        MachineLookups(
+            tracker=runners, find_machine=lambda *_: found, find_price=lambda _: Price(error="throttled")
+        ).look_up(LOOKUP)
     job = job_in(dynamodb)
     assert (job["instance_id"], "price_per_hour" in job) == (INSTANCE, False)
     price = Price(per_hour=Decimal("0.07"), on_demand_per_hour=Decimal("0.07"))
-    assert lookups.look_up(LOOKUP, runners, lambda *_: found, lambda _: price) is Ruling.ASSIGN
+    assert (
+        MachineLookups(tracker=runners, find_machine=lambda *_: found, find_price=lambda _: price).look_up(LOOKUP)
+        is Ruling.ASSIGN
+    )
     assert job_in(dynamodb)["price_per_hour"] == Decimal("0.07")
 
 
 def test_a_machine_that_is_no_runner_is_not_looked_up_again_for_its_price(dynamodb: "DynamoDBClient") -> None:
     runners = runners_on(dynamodb)
     failed = Price(error="throttled")
-    assert lookups.look_up(LOOKUP, runners, lambda *_: machine(), lambda _: failed) is Ruling.REJECT
+    assert (
+        MachineLookups(tracker=runners, find_machine=lambda *_: machine(), find_price=lambda _: failed).look_up(LOOKUP)
+        is Ruling.REJECT
+    )
 
 
 def job_in(dynamodb: "DynamoDBClient") -> dict[str, object]:

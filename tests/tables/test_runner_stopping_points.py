@@ -15,7 +15,8 @@ from runledger.model.prices import Price
 from runledger.model.runs import RerunOutcome
 from runledger.platform.clock import SystemClock
 from runledger.recording.ledger import Ledger
-from runledger.runners import aws_events, lookups
+from runledger.runners import aws_events
+from runledger.runners.lookups import MachineLookups
 from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
@@ -70,7 +71,7 @@ def lookup(_: Ledger, runners: RunnerTracker) -> None:
         repo_full_name=REPO,
         at="2025-01-15T10:02:31.000Z",
     )
-    lookups.look_up(task, runners, lambda *_: FOUND, lambda _: Price())
+    MachineLookups(tracker=runners, find_machine=lambda *_: FOUND, find_price=lambda _: Price()).look_up(task)
 
 
 # When the claim of the stopped process has ended.

@@ -17,7 +17,8 @@ from runledger.model.prices import Price
 from runledger.model.runner_names import INSTANCE_ID, TASK_ID
 from runledger.recording.follow_up_queue import FollowUpQueue, lookup_from
 from runledger.recording.ledger import Ledger
-from runledger.runners import aws_events, lookups
+from runledger.runners import aws_events
+from runledger.runners.lookups import MachineLookups
 from runledger.runners.tracker import RunnerTracker
 from runledger.tables.runners import RunnersTable
 
@@ -212,7 +213,7 @@ def test_a_runner_that_is_named_after_its_task_is_learnt_from_ecs(dynamodb: "Dyn
         looked_up.append((runner_id, kind))
         return task
 
-    lookups.look_up(lookup, runners, describe, no_price)
+    MachineLookups(tracker=runners, find_machine=describe, find_price=no_price).look_up(lookup)
     assert looked_up == [(task_id, RunnerKind.ECS)]
     assert (job(dynamodb)["instance_id"], job(dynamodb)["instance_lifecycle"]) == (runner_events.TASK, "spot")
     (runner,) = items(dynamodb, RUNNERS)
@@ -257,7 +258,10 @@ def test_a_rejected_claim_on_the_machine_of_a_named_owner_leaves_nothing(dynamod
             repo_full_name=REPO,
             at="2025-01-15T10:02:31.000Z",
         )
-        assert lookups.look_up(lookup, runners, lambda *_: machine, no_price) is Ruling.REJECT
+        assert (
+            MachineLookups(tracker=runners, find_machine=lambda *_: machine, find_price=no_price).look_up(lookup)
+            is Ruling.REJECT
+        )
 
     assert "instance_id" not in play(dynamodb, [LIFE["in_progress"], claimed])
     assert items(dynamodb, RUNNERS) == []
@@ -276,7 +280,7 @@ def test_a_job_that_lost_its_runner_does_not_follow_an_older_plan(dynamodb: "Dyn
             at="2025-01-15T10:02:31.000Z",
             started_at="2025-01-15T10:02:30.000Z",
         )
-        lookups.look_up(found, runners, lambda *_: None, no_price)
+        MachineLookups(tracker=runners, find_machine=lambda *_: None, find_price=no_price).look_up(found)
 
     for steps in ([LIFE["scheduled"], taken, older], [older, LIFE["scheduled"], taken]):
         found = play(dynamodb, steps)

@@ -11,7 +11,8 @@ from runledger.model import times
 from runledger.model.errors import Rejection
 from runledger.model.passes import PassKind
 from runledger.recording import follow_up_queue
-from runledger.runners import aws_events, lookups
+from runledger.runners import aws_events
+from runledger.runners.lookups import MachineLookups
 from runledger.webhooks.delivery import Delivery as Received
 
 from local.github.records import Delivery
@@ -268,9 +269,9 @@ class World:
     def _look_up(self) -> None:
         for message in self.queues.take(LOOKUPS):
             receiving = self.receiving
-            lookups.look_up(
-                follow_up_queue.lookup_from(message), receiving.runners, receiving.describe, receiving.find_price
-            )
+            MachineLookups(
+                tracker=receiving.runners, find_machine=receiving.describe, find_price=receiving.find_price
+            ).look_up(follow_up_queue.lookup_from(message))
 
     def launcher_event(self, event: Mapping[str, Any]) -> None:
         try:

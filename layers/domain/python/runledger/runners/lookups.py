@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from runledger.model.assignments import Assignment, MachineFacts
+from runledger.model.dataclass import dataclass
 from runledger.model.errors import UnavailableError
 from runledger.model.follow_ups import RunnerLookup
 from runledger.model.instance import FindMachine, Instance, RunnerKind
@@ -14,44 +15,44 @@ from runledger.runners.tracker import RunnerTracker
 ArnsOf = Callable[[str], Sequence[str]]
 
 
-def look_up(
-    lookup: RunnerLookup,
-    tracker: RunnerTracker,
-    find_machine: FindMachine,
-    find_price: FindPrice,
-    arns_of: ArnsOf = lambda _: (),
-) -> Ruling:
-    """The name is a claim. The job gets the machine only if it is a runner and has no other owner.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineLookups:
+    tracker: RunnerTracker
+    find_machine: FindMachine
+    find_price: FindPrice
+    arns_of: ArnsOf = lambda _: ()
 
-    Raises UnavailableError if AWS does not respond with the machine or with its price. If only the price is missing,
-    the job already has its machine, and the next try adds the price.
-    """
-    kind = RunnerKind(lookup.kind)
-    machine = find_machine(lookup.runner_id, kind)
-    price = find_price(_price_query(machine, lookup.at)) if machine else Price()
-    runner_id = machine.runner_id if machine else _recorded(lookup.runner_id, kind, tracker, arns_of)
-    fact = Assignment(
-        installation_id=lookup.installation_id,
-        job_id=lookup.job_id,
-        since=lookup.started_at or lookup.at,
-        is_plan=False,
-        repo_full_name=lookup.repo_full_name,
-        machine=_described(machine, price) if machine else MachineFacts(),
-    )
-    ruling = tracker.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
-    if price.error and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
-        raise UnavailableError(f"the price of runner {runner_id}: {price.error}")
-    return ruling
+    def look_up(self, lookup: RunnerLookup) -> Ruling:
+        """The name is a claim. The job gets the machine only if it is a runner and has no other owner.
 
+        Raises UnavailableError if AWS does not respond with the machine or with its price. If only the price is
+        missing, the job already has its machine, and the next try adds the price.
+        """
+        kind = RunnerKind(lookup.kind)
+        machine = self.find_machine(lookup.runner_id, kind)
+        price = self.find_price(_price_query(machine, lookup.at)) if machine else Price()
+        runner_id = machine.runner_id if machine else self._recorded_id(lookup.runner_id, kind)
+        fact = Assignment(
+            installation_id=lookup.installation_id,
+            job_id=lookup.job_id,
+            since=lookup.started_at or lookup.at,
+            is_plan=False,
+            repo_full_name=lookup.repo_full_name,
+            machine=_described(machine, price) if machine else MachineFacts(),
+        )
+        ruling = self.tracker.claim(fact, runner_id, machine, kind=kind, at=lookup.at)
+        if price.error and ruling in (Ruling.ASSIGN, Ruling.DESCRIBE):
+            raise UnavailableError(f"the price of runner {runner_id}: {price.error}")
+        return ruling
 
-def _recorded(runner_id: str, kind: RunnerKind, tracker: RunnerTracker, arns_of: ArnsOf) -> str:
-    """ECS forgets a task an hour after its end.
+    def _recorded_id(self, runner_id: str, kind: RunnerKind) -> str:
+        """ECS forgets a task an hour after its end.
 
-    Its events, which contain the ARN, may have been recorded before that.
-    """
-    if kind is RunnerKind.EC2 or place_of(runner_id) != UNKNOWN_PLACE:
-        return runner_id
-    return next((arn for arn in arns_of(runner_id) if tracker.table.get(arn)), runner_id)
+        Its events, which contain the ARN, may have been recorded before that.
+        """
+        if kind is RunnerKind.EC2 or place_of(runner_id) != UNKNOWN_PLACE:
+            return runner_id
+        return next((arn for arn in self.arns_of(runner_id) if self.tracker.table.get(arn)), runner_id)
 
 
 def _described(machine: Instance, price: Price) -> MachineFacts:

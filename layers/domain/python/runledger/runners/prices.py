@@ -71,13 +71,13 @@ class Prices:
     def find(self, query: PriceQuery) -> Price:
         """Never raises, because a job's machine is recorded even without its price. A failure is part of the result."""
         try:
-            return self._found(query)
+            return self._complete(query)
         except UnavailableError as error:
             self._warn(f"the price of {query.instance_type} is unknown: {error}")
             self._on_deferred(error)
             return replace(query.reported, error=str(error))
 
-    def _found(self, query: PriceQuery) -> Price:
+    def _complete(self, query: PriceQuery) -> Price:
         """A spot instance also gets its on-demand price, to compute the saving."""
         reported, instance_type = query.reported, query.instance_type
         if instance_type is None:
@@ -124,29 +124,23 @@ class Prices:
         now = self._clock()
         cached = self._cache.get(key)
         if cached is None or cached.until <= now:
-            cached = self._looked_up(key, fresh_seconds, fetch)
+            cached = self._fetch(key, fresh_seconds, fetch)
             self._cache = {each: kept for each, kept in self._cache.items() if kept.until > now} | {key: cached}
         if cached.error:
             raise cached.error
         return cached.price
 
-    def _looked_up(
-        self, key: tuple[str, ...], fresh_seconds: float, fetch: Callable[[], Decimal | None]
-    ) -> _CachedPrice:
+    def _fetch(self, key: tuple[str, ...], fresh_seconds: float, fetch: Callable[[], Decimal | None]) -> _CachedPrice:
         now = self._clock()
         try:
-            price = self._fetched(key, fetch)
+            with translate_errors("prices"):
+                price = fetch()
         except UnavailableError as error:
             return _CachedPrice(price=None, until=now + FAILURE_FRESH_SECONDS, error=error)
-        return _CachedPrice(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
-
-    def _fetched(self, key: tuple[str, ...], fetch: Callable[[], Decimal | None]) -> Decimal | None:
-        try:
-            with translate_errors("prices"):
-                return fetch()
         except (ClientError, *UNREADABLE) as problem:
             self._warn(f"the price of {' '.join(key)} is unknown: {problem!r}")
-            return None
+            price = None
+        return _CachedPrice(price=price, until=now + (UNKNOWN_FRESH_SECONDS if price is None else fresh_seconds))
 
     def _list_price(self, instance_type: str, region: str) -> Decimal | None:
         query = {

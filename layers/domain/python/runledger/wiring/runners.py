@@ -14,6 +14,7 @@ from runledger.platform.clients import lazy_client
 from runledger.runners import telemetry
 from runledger.runners.fleet import Fleet
 from runledger.runners.launcher_events import LauncherEvents
+from runledger.runners.lookups import MachineLookups
 from runledger.runners.prices import Prices
 from runledger.runners.publishers import Publishers
 from runledger.runners.publishers import parse as parse_publishers
@@ -97,6 +98,13 @@ def find_machine() -> FindMachine:
     from runledger.wiring import migration  # noqa: PLC0415 - only the phase that reads runner configs loads it
 
     return migration.with_fallback(fleet().find, runner_tags=settings().runner_tags)
+
+
+@cache
+def lookups() -> MachineLookups:
+    return MachineLookups(
+        tracker=tracker(), find_machine=find_machine(), find_price=find_price(), arns_of=fleet().arns_of
+    )
 
 
 @cache
