@@ -16,6 +16,8 @@ from tests.github.conftest import Connect
 from tests.github.recorded_github import RecordedGitHub
 from tests.local.github_client import ManualClock
 
+# Long enough for a response on a busy machine. Slow responses take an hour.
+READ_SECONDS = 1
 RERUN = "/repos/acme/web/actions/runs/1/rerun-failed-jobs"
 
 
@@ -71,7 +73,7 @@ def test_rerun_is_not_repeated_after_a_response_that_leaves_open_whether_it_was_
 @pytest.mark.usefixtures("finished_run")
 def test_rerun_that_takes_too_long_is_done_once(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
     github.state.add_fault(kind="slow", seconds=3600, path=RERUN)
-    acme = connect(read_seconds=0.1).installation(7)
+    acme = connect(read_seconds=READ_SECONDS).installation(7)
     with pytest.raises(NoResponseError, match="timed out"):
         acme.rerun_failed_jobs("acme/web", 1)
     assert acme.run("acme/web", 1)["run_attempt"] == 2
@@ -87,7 +89,7 @@ def test_redelivery_is_not_repeated_either(app: GitHubApp, github: RecordedGitHu
 
 def test_read_that_takes_too_long_is_repeated(connect: Connect, github: RecordedGitHub, naps: list[float]) -> None:
     github.state.add_fault(kind="slow", seconds=3600, path="/orgs/*")
-    assert list(connect(read_seconds=0.1).installation(7).org_runners("acme")) == []
+    assert list(connect(read_seconds=READ_SECONDS).installation(7).org_runners("acme")) == []
     assert len(naps) == 1
 
 
@@ -96,7 +98,7 @@ def test_deletion_that_takes_too_long_is_repeated_and_finds_the_runner_gone(
 ) -> None:
     github.state.put("runners", 5, scope="acme", name="i-0abc")
     github.state.add_fault(kind="slow", seconds=3600, path="/orgs/*")
-    connect(read_seconds=0.1).installation(7).delete_org_runner("acme", 5)
+    connect(read_seconds=READ_SECONDS).installation(7).delete_org_runner("acme", 5)
     assert github.statuses == [404]
     assert github.calls == ["DELETE /orgs/acme/actions/runners/5"] * 2
 

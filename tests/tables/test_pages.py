@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 import tracemalloc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -109,15 +108,11 @@ def test_ten_thousand_jobs_are_each_seen_once_while_new_ones_arrive(
 
 def test_statistics_read_index_pages_and_no_job(ten_thousand: "DynamoDBClient") -> None:
     meter, pages = ReadUnitMeter(ten_thousand), JobPages(ten_thousand, schema.WORKFLOW_JOBS.name)
-    began = time.monotonic()
     found = statistics_reader.measure(
         pages, 1, repo_full_name=REPO, since=SINCE, until=UNTIL, now=UNTIL, has_time=lambda: True
     )
-    took = time.monotonic() - began
     assert (found["jobs"], found["by_conclusion"]) == (10_000, {"success": 9_000, "failure": 1_000})
     assert found["duration_seconds"]["count"] == 10_000
-    # Of 29 seconds, for ten times as many.
-    assert took < 2.9 * 3
     # A page of the index is 1 MB at half a unit for 4 KB: less than a tenth of a unit a job.
     assert 0 < meter.units < 1000
 
