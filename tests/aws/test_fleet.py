@@ -1,4 +1,4 @@
-"""Which machines may be stopped, and how one of them is stopped, whatever it is."""
+"""Which machines may be terminated, and how one of them is terminated, whatever it is."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -64,22 +64,22 @@ def aws() -> Iterator[None]:
     ],
 )
 def test_a_machine_may_be_stopped_if_it_has_every_tag(tags: dict[str, str], allowed: bool) -> None:
-    assert fleet(team="ci", runner="*").may_stop(machine(INSTANCE, HERE, **tags)) is allowed
+    assert fleet(team="ci", runner="*").may_terminate(machine(INSTANCE, HERE, **tags)) is allowed
 
 
 def test_without_tags_nothing_may_be_stopped() -> None:
-    assert not fleet().may_stop(machine(team="ci"))
-    assert fleet().stoppable() == {}
+    assert not fleet().may_terminate(machine(team="ci"))
+    assert fleet().terminable() == {}
 
 
 @pytest.mark.usefixtures("aws")
 def test_instances_and_tasks_of_ours_are_found_and_no_others() -> None:
     ec2, ecs = boto3.client("ec2"), boto3.client("ecs")
     started = {value: start(ec2, team=value) for value in ("ci", "web")}
-    found = fleet(ec2, ecs, team="ci").stoppable()
+    found = fleet(ec2, ecs, team="ci").terminable()
     assert found.keys() == {started["ci"]}
     ec2.terminate_instances(InstanceIds=[started["ci"]])
-    assert fleet(ec2, ecs, team="ci").stoppable() == {}
+    assert fleet(ec2, ecs, team="ci").terminable() == {}
 
 
 @pytest.mark.usefixtures("aws")
@@ -88,21 +88,21 @@ def test_an_instance_is_terminated_and_what_is_gone_is_stopped_already() -> None
     machines = fleet(ec2, team="ci")
     instance_id = start(ec2, team="ci")
     for _ in range(2):
-        machines.stop(machine(instance_id), reason="orphan")
+        machines.terminate(machine(instance_id), reason="orphan")
     assert machines.describe([instance_id])[instance_id].state == "terminated"
-    machines.stop(machine("i-00000000000000000"), reason="orphan")
+    machines.terminate(machine("i-00000000000000000"), reason="orphan")
 
 
 def test_a_task_is_stopped_in_the_cluster_that_its_arn_names(stubs: Stubs) -> None:
     expected = {"cluster": "runners", "task": TASK, "reason": "orphan"}
     stubs.respond("ecs", "stop_task", {}, expected)
-    fleet(ecs=stubs.client("ecs")).stop(machine(TASK), reason="orphan")
+    fleet(ecs=stubs.client("ecs")).terminate(machine(TASK), reason="orphan")
 
 
 def test_a_task_in_a_cluster_that_is_not_listed_is_never_stopped() -> None:
     tagged = machine(TASK, HERE, team="ci")
-    assert fleet(team="ci").may_stop(tagged)
-    assert not fleet_of("us-east-1", team="ci").may_stop(tagged)
+    assert fleet(team="ci").may_terminate(tagged)
+    assert not fleet_of("us-east-1", team="ci").may_terminate(tagged)
 
 
 def test_a_task_without_a_cluster_in_its_id_is_looked_up_in_every_cluster(stubs: Stubs) -> None:
@@ -136,20 +136,20 @@ def test_tasks_of_every_listed_cluster_are_found() -> None:
             called.append(cluster)
             return [{"taskArns": []}]
 
-    assert fleet(boto3.client("ec2"), Ecs(), team="ci").stoppable() == {}
+    assert fleet(boto3.client("ec2"), Ecs(), team="ci").terminable() == {}
     assert called == ["runners", "gpu"]
 
 
 def test_a_task_that_is_gone_counts_as_stopped_and_any_other_error_is_raised(stubs: Stubs) -> None:
     machines = fleet(ecs=stubs.client("ecs"))
     stubs.refuse("ecs", "stop_task", "InvalidParameterException", "The referenced task was not found.")
-    machines.stop(machine(TASK), reason="orphan")
+    machines.terminate(machine(TASK), reason="orphan")
     stubs.refuse("ecs", "stop_task", "InvalidParameterException", "reason is too long")
     with pytest.raises(ClientError):
-        machines.stop(machine(TASK), reason="orphan")
+        machines.terminate(machine(TASK), reason="orphan")
     stubs.refuse("ecs", "stop_task", "ThrottlingException")
     with pytest.raises(UnavailableError):
-        machines.stop(machine(TASK), reason="orphan")
+        machines.terminate(machine(TASK), reason="orphan")
 
 
 def test_a_short_arn_is_of_the_default_cluster() -> None:
@@ -174,8 +174,8 @@ def test_machines_are_found_and_stopped_in_every_region_of_the_scope() -> None:
         here: HERE,
         there: Place(account_id=ACCOUNT, region="eu-west-1"),
     }
-    assert machines.stoppable().keys() == {here, there}
-    machines.stop(found[there], reason="orphan")
+    assert machines.terminable().keys() == {here, there}
+    machines.terminate(found[there], reason="orphan")
     states = machines.describe([here, there])
     assert (states[here].state, states[there].state) == ("running", "terminated")
 
@@ -185,7 +185,7 @@ def test_machines_are_found_and_stopped_in_every_region_of_the_scope() -> None:
 )
 def test_a_machine_of_another_account_or_region_is_never_stopped(place: Place) -> None:
     with pytest.raises(ValueError, match="not in an account and region"):
-        fleet(team="ci").stop(machine(INSTANCE, place, team="ci"), reason="orphan")
+        fleet(team="ci").terminate(machine(INSTANCE, place, team="ci"), reason="orphan")
 
 
 def test_a_task_is_looked_for_in_the_region_that_its_arn_names_and_not_in_other_accounts() -> None:

@@ -32,9 +32,11 @@ def instance(state: str = "running", launched_at: str | None = OLD, *, kind: Run
     return Instance(runner_id=ID, kind=kind, state=state, launched_at=launched_at, tags={})
 
 
-def suspected(of: Runner | None, its: Job | None, machine: Instance | None, *, may_stop: bool = True) -> Reason | None:
+def suspected(
+    of: Runner | None, its: Job | None, machine: Instance | None, *, may_terminate: bool = True
+) -> Reason | None:
     return suspicion(
-        of, its, machine, may_stop=may_stop, now=NOW, waits=Waits(grace_seconds=600, registration_seconds=600)
+        of, its, machine, may_terminate=may_terminate, now=NOW, waits=Waits(grace_seconds=600, registration_seconds=600)
     )
 
 
@@ -121,8 +123,8 @@ def test_a_young_machine_is_no_orphan() -> None:
 
 @pytest.mark.parametrize("its", [None, job(), job(Status.IN_PROGRESS)])
 def test_a_foreign_machine_that_runs_is_no_orphan(its: Job | None) -> None:
-    assert suspected(runner(), its, instance(), may_stop=False) is None
-    assert suspected(None, its, instance(), may_stop=False) is None
+    assert suspected(runner(), its, instance(), may_terminate=False) is None
+    assert suspected(None, its, instance(), may_terminate=False) is None
 
 
 @pytest.mark.parametrize("reason", [Reason.INSTANCE_GONE, Reason.INSTANCE_STOPPED])

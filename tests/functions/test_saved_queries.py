@@ -57,7 +57,7 @@ def test_queries_read_what_functions_log(world: World, log: io.StringIO, capsys:
     metrics.failed("job 1", ValueError("it is gone"))
     at = "2025-01-15T10:00:00.000Z"
     orphan = Runner(runner_id="i-1", created_at=at, repo_full_name="acme/web", suspected_reason="no_job")
-    tally = Tally(warn=metrics.failed, suspected=[orphan], stopped=[(orphan, 600)])
+    tally = Tally(warn=metrics.failed, suspected=[orphan], terminated=[(orphan, 600)])
     metrics.finished(PassReport(id="1", kind=PassKind.QUICK, started_at=at, finished_at=at, tally=tally))
     lines = [json.loads(line) for line in (log.getvalue() + capsys.readouterr().out).splitlines() if line[:1] == "{"]
     written = {field for line in lines for field in found(line)}

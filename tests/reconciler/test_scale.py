@@ -150,7 +150,7 @@ class Fleet:
             approvals=ApprovalCheck(
                 jobs=self._ledger.jobs,
                 pending=PendingApprovals(deployments=self._ledger.deployments, cache=None),
-                waiting_hours=24,
+                forgotten_approval_hours=24,
             ),
             deliveries=DeliveryCheck(log=state.app, lost=LostDeliveries(self._dynamodb, RUNNERS), at_most=3),
             confirmation=InstallationCheck(registry=self._ledger.installations, github=state),

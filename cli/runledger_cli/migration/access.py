@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 S3 = "s3://"
 WORKERS = 8
 # Waits longer than the functions do: a throttled table may slow down the command.
-PATIENT = Config(
+LONG_TIMEOUTS = Config(
     connect_timeout=10,
     read_timeout=60,
     max_pool_connections=4 * WORKERS,
@@ -60,7 +60,7 @@ class Access:
             source=source,
             pattern=pattern,
             selection=selection,
-            ledger=wiring.ledger_without_follow_ups(variables, aws.client("dynamodb", config=PATIENT)),
+            ledger=wiring.ledger_without_follow_ups(variables, aws.client("dynamodb", config=LONG_TIMEOUTS)),
             retention_days=int(variables["JOBS_RETENTION_DAYS"]),
             identity=hashlib.sha256(json.dumps(named).encode()).hexdigest()[:16],
             aws=aws,
@@ -98,7 +98,7 @@ def _source(aws: Aws, name: str) -> Source:
         if not bucket:
             raise UsageError(f"{name!r} names no bucket: use s3://BUCKET or s3://BUCKET/PREFIX")
         folder = f"{prefix.rstrip('/')}/" if prefix else ""
-        return BucketSource(aws.client("s3", config=PATIENT), bucket, folder)
+        return BucketSource(aws.client("s3", config=LONG_TIMEOUTS), bucket, folder)
     if not Path(name).is_dir():
         raise CommandError(f"{name} isn't a folder: use s3://BUCKET, s3://BUCKET/PREFIX or a folder")
     return FolderSource(Path(name))

@@ -131,7 +131,7 @@ def reconciler() -> Reconciler:
         approvals=ApprovalCheck(
             jobs=jobs(),
             pending=pending_approvals(),
-            waiting_hours=stuck_thresholds().forgotten_approval_hours,
+            forgotten_approval_hours=stuck_thresholds().forgotten_approval_hours,
             notify=_send_forgotten,
         ),
         deliveries=_deliveries(github) if github else None,

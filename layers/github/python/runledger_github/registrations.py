@@ -31,8 +31,8 @@ from runledger_github.runner_lists import RegistrationScope, RunnerLists
 BUSY = 422
 OFFLINE = "offline"
 AWAITING = (Status.QUEUED, Status.SCHEDULED)
-# All machines that are stopped within this time share the second list of a scope. A list for each machine would take a
-# call for each repository: with 300 repositories, only 9 of 100 orphans were stopped in an hour.
+# All machines that are terminated within this time share the second list of a scope. A list for each machine would take
+# a call for each repository: with 300 repositories, only 9 of 100 orphans were terminated in an hour.
 FRESH_SECONDS = 120
 UNCACHED = -math.inf  # the age of a list that is requested for one machine
 

@@ -89,7 +89,7 @@ class Instance:
 
     @property
     def condition(self) -> Condition:
-        """A state that AWS adds later counts as stopped: the machine is neither stopped by us nor recorded as gone."""
+        """A state that AWS adds later counts as stopped: we neither terminate the machine nor record it as gone."""
         return CONDITIONS[self.kind].get(self.state, Condition.STOPPED)
 
     @property

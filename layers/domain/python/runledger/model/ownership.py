@@ -5,7 +5,7 @@ events are written with AWS credentials: they are *proof*.
 
     proof                    a launcher's tag that names the owner, or a launcher event from an allowed publisher
     claim without proof      the first claimant is the provisional owner
-    claim by a second owner  the machine is contested: it is shown and never stopped, and no claimant's job describes it
+    claim by a second owner  the machine is contested: it is shown, never terminated, and no claimant's job describes it
 """
 
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ def has_tags(tags: Tags, wanted: Tags) -> bool:
 
 
 def is_runner(tags: Tags, runner_tags: Tags) -> bool:
-    """If `runner_tags` is empty, the tags of any well-known launcher count. Then no machine is stopped: see `Fleet`."""
+    """If `runner_tags` is empty, the tags of any well-known launcher count. Then `Fleet` terminates no machine."""
     if runner_tags:
         return has_tags(tags, runner_tags)
     return any(

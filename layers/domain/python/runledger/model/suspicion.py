@@ -6,7 +6,7 @@ from enum import StrEnum
 class Reason(StrEnum):
     """Why a runner is suspected.
 
-    For the first three reasons the machine is running, and it is stopped. For the others, only the ledger is corrected.
+    For the first three reasons the machine is running, and is terminated. For the others, only the ledger is corrected.
     """
 
     JOB_COMPLETED = "job_completed"

@@ -22,7 +22,7 @@ class PassRequests:
         return self._request(kind, {"pass": kind}, at=at, requested_by=requested_by)
 
     def clean(self, runner_id: str, *, at: str, requested_by: str, installations: Iterable[int] | None) -> str:
-        """`installations` limits the caller: the machine must still belong to one of them when it is stopped."""
+        """`installations` limits the caller: the machine must still belong to one of them when it is terminated."""
         options = {"clean": runner_id, "installations": None if installations is None else sorted(installations)}
         return self._request(PassKind.CLEANUP, options, at=at, requested_by=requested_by)
 

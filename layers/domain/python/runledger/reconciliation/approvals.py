@@ -26,7 +26,7 @@ class ApprovalCheck:
 
     jobs: JobsTable
     pending: PendingApprovals
-    waiting_hours: int
+    forgotten_approval_hours: int
     notify: Callable[[Sequence[ForgottenApproval], str], object] = lambda _forgotten, _now: None
 
     def check(self, installation_ids: Sequence[int], current: Pass) -> bool:
@@ -43,5 +43,5 @@ class ApprovalCheck:
         def is_pending(job: Job) -> bool:
             return self.pending.is_pending(job, may_ask=current.may_ask(job.installation_id))
 
-        before = times.earlier(current.now, seconds=self.waiting_hours * times.SECONDS_PER_HOUR)
+        before = times.earlier(current.now, seconds=self.forgotten_approval_hours * times.SECONDS_PER_HOUR)
         return forgotten_approvals.find(self.jobs, installation_ids, waiting_since_before=before, is_pending=is_pending)

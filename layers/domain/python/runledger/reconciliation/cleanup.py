@@ -29,7 +29,7 @@ from runledger.runners.tracker import RunnerTracker
 from runledger.tables.cleanups import LEASE_SECONDS, CleanupLocks
 from runledger.tables.jobs import JobsTable
 
-# Later than this, the lease may end before the machine is stopped.
+# Later than this, the lease may end before the machine is terminated.
 SAFE_LEASE_SECONDS = LEASE_SECONDS - 60
 # What a machine's registration shows while its job still awaits a runner.
 FOUND: Mapping[RegistrationState, Reason | Cleared] = {
@@ -135,7 +135,7 @@ class Cleanup:
         assert instance is not None
         assert search is not None
         orphan = Orphan(runner=runner, instance=instance, reason=reason, search=search)
-        return self._stop(orphan, current, since=since)
+        return self._terminate(orphan, current, since=since)
 
     def _resume(self, ending: Runner, current: Pass) -> CleanupOutcome:
         """The machine's end is already known, so nothing is checked again."""
@@ -150,8 +150,8 @@ class Cleanup:
     ) -> Reason | None:
         if instance is None and (runner is None or not self.tracker.is_in_scope(runner)):
             return None  # out of scope: neither alive nor gone
-        may_stop = instance is not None and self.fleet.may_stop(instance)
-        return suspicion(runner, job, instance, may_stop=may_stop, now=now, waits=self.waits)
+        may_terminate = instance is not None and self.fleet.may_terminate(instance)
+        return suspicion(runner, job, instance, may_terminate=may_terminate, now=now, waits=self.waits)
 
     def check(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, current: Pass, *, now: str
@@ -169,7 +169,7 @@ class Cleanup:
     def _release(self, runner_id: str, current: Pass, found: Cleared | None) -> None:
         self.locks.release(runner_id, owner=current.owner, at=self.now(), found=found)
 
-    def _stop(self, orphan: Orphan, current: Pass, *, since: str) -> CleanupOutcome:
+    def _terminate(self, orphan: Orphan, current: Pass, *, since: str) -> CleanupOutcome:
         """`since` is when the lease started."""
         runner_id = orphan.runner.runner_id
         try:
@@ -182,7 +182,7 @@ class Cleanup:
             if times.ms_between(since, self.now()) > SAFE_LEASE_SECONDS * times.MS_PER_SECOND:
                 # Another cleanup may hold the lease by now. Otherwise, the next pass claims it again.
                 return CleanupOutcome.TOO_SLOW
-            self.fleet.stop(orphan.instance, reason=f"runledger: {orphan.reason}")
+            self.fleet.terminate(orphan.instance, reason=f"runledger: {orphan.reason}")
         except RegisteredElsewhere as elsewhere:
             self._contest(orphan.runner, by=elsewhere.installation_id)
             self._release(runner_id, current, Cleared.IN_USE)
@@ -194,7 +194,7 @@ class Cleanup:
         self.tracker.record_cleaned(runner_id, at=since, reason=f"orphan: {orphan.reason}")
         if suspected_at := orphan.runner.suspected_at:
             latency = times.ms_between(suspected_at, self.now()) / times.MS_PER_SECOND
-            current.tally.stopped.append((orphan.runner, latency))
+            current.tally.terminated.append((orphan.runner, latency))
         return CleanupOutcome.CLEANED
 
     def _remove(self, orphan: Orphan) -> bool:

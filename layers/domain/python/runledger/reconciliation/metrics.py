@@ -50,7 +50,7 @@ def finished(report: PassReport) -> None:
         logs.count("stuck jobs", {"id": report.id}, {"StuckJobs": tally.counts[count]}, kind=kind)
     for runner in tally.suspected:
         logs.count("orphan suspected", _orphan(runner, report), {"OrphanedRunnerRate": BECAME_AN_ORPHAN})
-    for runner, latency in tally.stopped:
+    for runner, latency in tally.terminated:
         logs.count("orphan cleaned", _orphan(runner, report), {"CleanupLatency": latency})
 
 

@@ -29,7 +29,7 @@ def lives(instance: Instance | None) -> bool:
 
 
 def suspicion(
-    runner: Runner | None, job: Job | None, instance: Instance | None, *, may_stop: bool, now: str, waits: Waits
+    runner: Runner | None, job: Job | None, instance: Instance | None, *, may_terminate: bool, now: str, waits: Waits
 ) -> Reason | None:
     """A young runner is never suspected, because EC2, ECS and GitHub may list it minutes late. Another application's
     machine isn't either.
@@ -42,7 +42,7 @@ def suspicion(
     if not lives(instance):
         return _leftover(runner, instance)
     launched_at = instance.launched_at if instance else None
-    if not may_stop or launched_at is None or launched_at > latest:
+    if not may_terminate or launched_at is None or launched_at > latest:
         return None
     if runner is not None and is_cleared(runner, now=now, waits=waits):
         return None

@@ -1,6 +1,6 @@
 """The installations that may have a machine's registration: its proven owner or, without proof, every installation.
 
-A machine is stopped only after all of them have responded. If one can't be searched, an UnavailableError keeps the
+A machine is terminated only after all of them have responded. If one can't be searched, an UnavailableError keeps the
 machine running, and the report of the pass shows it.
 """
 
@@ -29,7 +29,7 @@ class Owners:
     repositories_without_app: Callable[[], Sequence[str]]
 
     def to_search(self, runner: Runner, tags: Tags) -> list[int]:
-        """Returns the installations whose runners must be listed before this machine may be stopped."""
+        """Returns the installations whose runners must be listed before this machine may be terminated."""
         if runner.contested_at:
             raise UnavailableError(f"runner {runner.runner_id} is contested by two installations")
         if named := named_owner(tags):

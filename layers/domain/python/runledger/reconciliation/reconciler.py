@@ -27,7 +27,7 @@ SECONDS_TO_FINISH = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciler:
-    """Without a GitHub App, there is no delivery log and nothing is corrected or stopped: a pass only reports."""
+    """Without a GitHub App, there is no delivery log and nothing is corrected or terminated: a pass only reports."""
 
     installations: InstallationsRegistry
     jobs: JobCheck

@@ -23,11 +23,11 @@ from runledger.tables.jobs import JobsTable
 
 # Counted from the end of the grace period.
 OVERDUE_SECONDS = 600
-STOPPED_FOR = [reason for reason in Reason if reason.machine_is_running]
+TERMINATED_FOR = [reason for reason in Reason if reason.machine_is_running]
 
 
 def report_outcome(runner_id: str, outcome: CleanupOutcome, tally: Tally, *, reason: str | None = None) -> None:
-    """Counts only stopped machines, whether a person or a scheduled pass cleans up."""
+    """Counts only terminated machines, whether a person or a scheduled pass cleans up."""
     finding = f"runner {runner_id}: {reason}; {outcome}" if reason else f"runner {runner_id}: {outcome}"
     if outcome is CleanupOutcome.CLEANED:
         tally.report(Count.CLEANED, finding)
@@ -47,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerCheck:
-    """Machines are stopped only if `enforce` is set. Otherwise orphans are only suspected and reported."""
+    """Machines are terminated only if `enforce` is set. Otherwise orphans are only suspected and reported."""
 
     cleanup: Cleanup
     tracker: RunnerTracker
@@ -64,7 +64,7 @@ class RunnerCheck:
         runners = {each.runner_id: each for each in table.in_status(RunnerStatus.ACTIVE)}
         instances = self.fleet.describe(runners)
         if current.is_full:
-            instances |= self.fleet.stoppable()  # also machines that the ledger doesn't have
+            instances |= self.fleet.terminable()  # also machines that the ledger doesn't have
         jobs = self._jobs(runners)
         # Being cleaned up, or cleaned: EC2 lists an instance for an hour after its end.
         inactive = table.among(instances.keys() - runners.keys())
@@ -119,7 +119,7 @@ class RunnerCheck:
         try:
             return self.cleanup.check(runner, candidate.job, candidate.instance, current, now=current.now)
         except UnavailableError:
-            if runner is not None and runner.suspected_reason in STOPPED_FOR:
+            if runner is not None and runner.suspected_reason in TERMINATED_FOR:
                 self._count_orphan(runner, Reason(runner.suspected_reason), current)
             raise
 
@@ -131,7 +131,7 @@ class RunnerCheck:
     def _count_overdue(self, runner: Runner, current: Pass) -> None:
         """Also for a crashed cleanup that is tried again: GitHub may not respond for hours."""
         overdue = times.earlier(current.now, seconds=self.waits.grace_seconds + OVERDUE_SECONDS)
-        if runner.suspected_reason in STOPPED_FOR and (runner.suspected_at or current.now) <= overdue:
+        if runner.suspected_reason in TERMINATED_FOR and (runner.suspected_at or current.now) <= overdue:
             current.tally.add(Count.OVERDUE)
 
     def _list_unknown_work(self, candidate: Candidate, cleared: Cleared, current: Pass) -> None:
@@ -157,7 +157,7 @@ class RunnerCheck:
             if (owner := self.owners.named_by(instance.tags)) is not None:
                 name = named_owner(instance.tags)
                 self.tracker.prove(runner_id, installation_id=owner, owner_name=name, at=now)
-        if reason.machine_is_running and runner and runner.suspected_reason in STOPPED_FOR:
+        if reason.machine_is_running and runner and runner.suspected_reason in TERMINATED_FOR:
             # It is still the same orphan: only the reason has changed, for example because its job was cancelled.
             about["since"] = runner.suspected_at
         suspected = table.suspect(runner_id, at=now, reason=reason, kind=kind_of(runner_id), **about)

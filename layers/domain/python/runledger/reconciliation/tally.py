@@ -57,15 +57,15 @@ class Attempt:
 class Tally:
     """`warn` is called once for each error, with the item that failed.
 
-    `suspected` holds the runners that became orphans in this pass, and `stopped` the stopped orphans with their cleanup
-    latency in seconds.
+    `suspected` holds the runners that became orphans in this pass, and `terminated` the terminated orphans with their
+    cleanup latency in seconds.
     """
 
     warn: Callable[[str, Exception], None]
     counts: Counter[Count] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
     suspected: list[Runner] = field(default_factory=list)
-    stopped: list[tuple[Runner, float]] = field(default_factory=list)
+    terminated: list[tuple[Runner, float]] = field(default_factory=list)
 
     def add(self, count: Count, number: int = 1) -> None:
         self.counts[count] += number

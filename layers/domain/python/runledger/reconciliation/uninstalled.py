@@ -18,7 +18,7 @@ from runledger.tables.runs import RunsTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UninstalledCheck:
-    """Their machines become orphans. They are reported but not stopped, because nothing shows whether they are busy."""
+    """Their machines become orphans. They are reported but not terminated: nothing shows whether they are busy."""
 
     registry: InstallationsRegistry
     jobs: JobsTable

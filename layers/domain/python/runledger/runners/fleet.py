@@ -28,8 +28,8 @@ def _ignore(_error: UnavailableError) -> None:
 class Fleet:
     """Machines of one account, in the regions of `scope`.
 
-    Only machines with all of `tags` are stopped; if `tags` is empty, none is. A machine with one of `keep_tags` is
-    never stopped: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
+    Only machines with all of `tags` are terminated; if `tags` is empty, none is. A machine with one of `keep_tags` is
+    never terminated: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
     `client` returns the client of a service in a region. `on_deferred` is called when EC2 or ECS does not respond.
     """
 
@@ -63,8 +63,8 @@ class Fleet:
             for cluster in self.clusters
         ]
 
-    def stoppable(self) -> dict[str, Instance]:
-        """The machines that this deployment may stop, by id."""
+    def terminable(self) -> dict[str, Instance]:
+        """The machines that this deployment may terminate, by id."""
         if not self.tags:
             return {}
         found: dict[str, Instance] = {}
@@ -73,19 +73,19 @@ class Fleet:
                 found |= tagged(self.client("ec2", region), self.tags, pool_tags=self.pool_tags)
                 for cluster in self.clusters:
                     found |= running_tasks(self.client("ecs", region), cluster, pool_tags=self.pool_tags)
-        return {runner_id: each for runner_id, each in found.items() if self.may_stop(each)}
+        return {runner_id: each for runner_id, each in found.items() if self.may_terminate(each)}
 
     def has_runner_tags(self, instance: Instance) -> bool:
         """Stricter than `ownership.is_runner`: without configured tags, no machine has them."""
         return bool(self.tags) and has_tags(instance.tags, self.tags)
 
-    def may_stop(self, instance: Instance) -> bool:
+    def may_terminate(self, instance: Instance) -> bool:
         is_task = instance.kind is RunnerKind.ECS
         if is_task and cluster_of(instance.runner_id) not in self.clusters:
             return False  # the function's role doesn't allow it
         return self.has_runner_tags(instance) and not must_stay(instance.tags, self.keep_tags)
 
-    def stop(self, instance: Instance, *, reason: str) -> None:
+    def terminate(self, instance: Instance, *, reason: str) -> None:
         """Succeeds if the machine is already gone. Raises ValueError if it is out of scope: a bug in the caller."""
         if not self.scope.covers(instance.place):
             raise ValueError(f"runner {instance.runner_id} is not in an account and region of this deployment")

@@ -1,10 +1,10 @@
 """The lock of a cleanup, which is the runner's own status: active → cleaning → cleaned, or back to active.
 
-    active ── claim ──▶ cleaning ── stopped ──▶ cleaned
+    active ── claim ──▶ cleaning ── terminated ──▶ cleaned
       ▲                  │    ▲
       └──── in use ──────┘    └── claimed again, after a lease has expired
 
-Only the owner of a lease stops a machine, so only one of several concurrent cleanups does.
+Only the owner of a lease terminates a machine, so only one of several concurrent cleanups does.
 """
 
 from typing import TYPE_CHECKING

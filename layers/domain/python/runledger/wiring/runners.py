@@ -37,7 +37,7 @@ class RunnerSettings(Settings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetSettings(Settings):
-    """Read by functions that describe machines. Only the reconciler, which stops machines, has `keep_tags`."""
+    """Read by functions that describe machines. Only the reconciler, which terminates machines, has `keep_tags`."""
 
     ecs_clusters: tuple[str, ...] = parsed(names_in)
     pool_tags: tuple[str, ...] = parsed(names_in)
