@@ -14,8 +14,8 @@ from runledger.model.packages import BuildStatus, LineStatus, PublishedBy, Rebui
 from runledger.model.passes import PassKind, PassOutcome, PassStatus
 from runledger.model.releases import DeploymentState, HeadState, RebuildMode
 from runledger.notifications.channels.interface import ChannelKind
-from runledger.notifications.requests import CONCLUSIONS
 from runledger.notifications.schedules import Content, Every, Weekday
+from runledger.notifications.subscription_changes import CONCLUSIONS
 from runledger.releases.dora import Bucket
 from runledger_api import openapi
 from runledger_api.app import build_resolver

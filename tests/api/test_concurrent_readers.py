@@ -17,9 +17,9 @@ from runledger.queries.caches import run_cache
 from runledger.queries.github_requests import RequestOutcome
 from runledger.tables.lookup_counts import LookupCounts
 from runledger_api.github import GitHub
+from runledger_github.api_requests import Requests
 from runledger_github.app import GitHubApp
 from runledger_github.lookups import MAX_PER_MINUTE, Lookups
-from runledger_github.requests import Requests
 from runledger_github.state import GitHubState
 
 from local.github import SimulatedGitHub

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Receipt, Status
 from runledger.model.job import Job
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.recording.decision import Decision, decide
 
 from tests.support.webhooks import INSTALLATION, JOB, QUEUED, receipt

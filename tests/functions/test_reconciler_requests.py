@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from runledger.model.job import Job
 from runledger.reconciliation.jobs import JobCheck
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.recording.decision import Decision
 from runledger.tables.jobs import JobsTable
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from runledger.model.messages import GIVE_UP_SECONDS, MessageStatus
-from runledger.notifications import attempts, payloads, requests, scheduling
+from runledger.notifications import attempts, payloads, scheduling, subscription_changes
 from runledger.notifications.administration import MESSAGES_OF_A_CREATION
 from runledger.notifications.channels.configs import new_secret
 from runledger.notifications.channels.connection import TOTAL_SECONDS
@@ -92,14 +92,14 @@ def test_every_kind_status_and_filter_is_described() -> None:
     statuses = {first.strip("`") for first, *_ in rows(section("notifications.md", "Messages")) if first[0] == "`"}
     assert statuses == set(MessageStatus)
     fields = " ".join(first for first, *_ in rows(section("notifications.md", "Subscriptions")))
-    assert set(re.findall(r"`(\w+)`", fields)) == {*requests.CHANGEABLE, *FILTER_FIELDS, "kind", "secret"}
+    assert set(re.findall(r"`(\w+)`", fields)) == {*subscription_changes.CHANGEABLE, *FILTER_FIELDS, "kind", "secret"}
 
 
 def test_the_limits_and_the_pauses_are_those_of_the_code() -> None:
     limits = [value for _, value in rows(section("notifications.md", "Limits"))]
     assert limits == [
         str(MOST_SUBSCRIPTIONS),
-        f"{requests.MOST_PATTERNS}, of {requests.LONGEST_PATTERN} characters each",
+        f"{subscription_changes.MOST_PATTERNS}, of {subscription_changes.LONGEST_PATTERN} characters each",
         str(MOST_PER_HOUR),
         f"{json.loads((DOCS.parent / 'cdk.json').read_text())['context']['notifications_per_hour']:,}",
         f"{payloads.LONGEST_TEXT:,} and {payloads.LONGEST_TITLE} characters",

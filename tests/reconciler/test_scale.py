@@ -20,7 +20,7 @@ from runledger.reconciliation.deliveries import DeliveryCheck
 from runledger.reconciliation.installations import InstallationCheck
 from runledger.reconciliation.jobs import JobCheck
 from runledger.reconciliation.reconciler import Reconciler
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.reconciliation.summary import PassReport
 from runledger.reconciliation.tally import Count
 from runledger.tables.absences import Absences

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from runledger.model.errors import ContendedError, LostRace
 from runledger.model.inputs import Receipt
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.recording.decision import Decision, Outcome, decide
 from runledger.recording.ledger import Ledger
 

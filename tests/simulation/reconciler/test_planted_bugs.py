@@ -9,8 +9,8 @@ from runledger.model import stuck
 from runledger.model.errors import UnavailableError
 from runledger.model.inputs import Status
 from runledger.model.suspicion import RegistrationState
-from runledger.reconciliation import jobs, open_runs, orphans, requests
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation import jobs, open_runs, orphans, runner_requests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.runners import fleet
 from runledger.tables.cleanups import CleanupLocks
@@ -75,7 +75,7 @@ def each_pass_sends_its_request(patch: pytest.MonkeyPatch) -> None:
     def again(self: RunnerRequests, job: Any, *, at: str) -> Any:
         decision = request(self, job, at=at)
         if decision is None:
-            self._send(requests._detail(job, (job.runner_requests or 0) + 1, "again", at))
+            self._send(runner_requests._detail(job, (job.runner_requests or 0) + 1, "again", at))
         return decision
 
     patch.setattr(RunnerRequests, "request", again)

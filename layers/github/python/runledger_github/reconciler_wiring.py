@@ -24,7 +24,7 @@ from runledger.reconciliation.known_machines import KnownMachines
 from runledger.reconciliation.orphans import Waits
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.reconciler import Reconciler
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.reconciliation.runners import RunnerCheck
 from runledger.reconciliation.uninstalled import UninstalledCheck
 from runledger.tables.absences import Absences

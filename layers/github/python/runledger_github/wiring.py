@@ -20,10 +20,10 @@ from runledger.wiring.recording import ledger
 from runledger.wiring.settings import Settings, TableSettings
 from runledger.wiring.tables import deployments, installations, runs
 
+from runledger_github.api_requests import Requests
 from runledger_github.app import GitHubApp
 from runledger_github.approvals import PendingApprovals
 from runledger_github.lookups import MAX_PER_MINUTE, Lookups
-from runledger_github.requests import Requests
 from runledger_github.retries import RetryLimits
 from runledger_github.state import GitHubState
 

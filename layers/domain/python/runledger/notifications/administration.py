@@ -9,7 +9,7 @@ from runledger.model import times
 from runledger.model.dataclass import dataclass
 from runledger.model.errors import Malformed
 from runledger.model.messages import MessageStatus
-from runledger.notifications import messages, payloads, requests
+from runledger.notifications import messages, payloads, subscription_changes
 from runledger.notifications.channels import configs
 from runledger.notifications.channels.configs import ONLY_TYPES, ChannelSettings
 from runledger.notifications.channels.interface import ChannelKind
@@ -65,7 +65,7 @@ class Administration:
         """The subscription, and its secret if it was generated here. Raises Malformed if it isn't valid."""
         if len(self.subscriptions.all(installation_id)) >= MOST_SUBSCRIPTIONS:
             raise NotPossible(f"This installation has {MOST_SUBSCRIPTIONS} subscriptions already: remove one first")
-        kind, settings = requests.kind_of(values.get("kind")), self._channels_for(author)
+        kind, settings = subscription_changes.kind_of(values.get("kind")), self._channels_for(author)
         given = {name: value for name, value in values.items() if name not in ("kind", "secret")}
         if "name" not in given:
             raise Malformed("name", "is missing")
@@ -81,7 +81,7 @@ class Administration:
         )
         if kind in ONLY_TYPES:
             given.setdefault("types", list(ONLY_TYPES[kind]))
-        found = requests.with_changes(new, given, settings)
+        found = subscription_changes.with_changes(new, given, settings)
         secret = configs.check_secret(kind, found.config, values.get("secret"), settings)
         self._count(installation_id, MESSAGES_OF_A_CREATION, author)
         if secret is not None:
@@ -99,7 +99,7 @@ class Administration:
         return found, None if "secret" in values else secret
 
     def change(self, subscription: Subscription, values: Mapping[str, Any], author: Author) -> Subscription:
-        found = requests.with_changes(subscription, values, self._channels_for(author))
+        found = subscription_changes.with_changes(subscription, values, self._channels_for(author))
         if _needs_another_secret(subscription, found):
             raise Malformed("config", "must keep the server of its url: create another subscription instead")
         return self._replace(subscription, found, author)

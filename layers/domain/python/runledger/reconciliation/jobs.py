@@ -23,7 +23,7 @@ from runledger.reconciliation.open_runs import (
 )
 from runledger.reconciliation.orphans import lives
 from runledger.reconciliation.passes import Pass
-from runledger.reconciliation.requests import RunnerRequests
+from runledger.reconciliation.runner_requests import RunnerRequests
 from runledger.reconciliation.tally import STUCK, Count, Tally
 from runledger.recording.decision import Decision
 from runledger.tables.absences import Absence, Absences, key_of_job, key_of_run
