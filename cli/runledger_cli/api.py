@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener, getproxies
 
 from runledger_cli import __version__
-from runledger_cli.errors import ApiError, CommandError, Unreachable
+from runledger_cli.errors import ApiError, CommandError, Unreachable, UsageError
 from runledger_cli.rendering.style import COLOUR_CODES
 
 if TYPE_CHECKING:
@@ -80,10 +80,14 @@ class Api:
             raise Unreachable(f"cannot reach {self._url}: {_reason(error)}") from error
 
     def _request_url(self, path: tuple[object, ...], query: Json) -> str:
-        segments = "/".join(quote(str(each), safe="") for each in path)
         given = {name: value for name, value in query.items() if value is not None}
+        try:
+            segments = "/".join(quote(str(each), safe="") for each in path)
+            parameters = f"?{urlencode(given)}" if given else ""
+        except UnicodeEncodeError as error:
+            raise UsageError("an option or argument isn't valid UTF-8") from error
         prefix = "" if path[0] == "admin" else "v1/"
-        return f"{self._url}/{prefix}{segments}" + (f"?{urlencode(given)}" if given else "")
+        return f"{self._url}/{prefix}{segments}{parameters}"
 
     def _read(self, body: bytes) -> Json:
         content = _json(body)

@@ -88,7 +88,8 @@ class Aws:
 
 def explained(failure: Exception) -> str:
     """What failed and, if it is known, what to do."""
-    code = getattr(failure, "response", {}).get("Error", {}).get("Code")
+    response = getattr(failure, "response", None) or {}  # botocore's connection errors have one, which is None
+    code = response.get("Error", {}).get("Code")
     remedy = REMEDIES.get(code) or REMEDIES.get(type(failure).__name__)
     reason = " ".join(str(failure).split())
     return f"AWS: {reason.rstrip('.')}: {remedy}" if remedy else f"AWS: {reason}"

@@ -61,12 +61,13 @@ class Session:
         """
         try:
             moment = datetime.fromisoformat(text or "")
-        except ValueError:
+            if moment.tzinfo is None:
+                zone = self.screen.style.zone
+                moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
+            utc = moment.astimezone(UTC)
+        except (ValueError, OverflowError):  # the latter: the first or last hours that a datetime can have
             return text
-        if moment.tzinfo is None:
-            zone = self.screen.style.zone
-            moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
-        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+        return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
     def confirm(self, action: str, question: str) -> None:
         """Raises unless the user confirms. Without a terminal the user can't, and needs --yes."""

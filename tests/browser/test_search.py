@@ -70,6 +70,25 @@ def test_without_releases_a_search_requests_none(tab: Tab) -> None:
     assert not [each.url for each in tab.responses if re.search("/(heads|environments|packages)", each.url)]
 
 
+def test_all_pages_of_a_list_are_searched(tab: Tab) -> None:
+    def page(query: dict[str, str]) -> dict[str, object]:
+        names, cursor = (["@acme/last"], None) if "cursor" in query else (["@acme/first"], "next")
+        return {"items": [{"name": name} for name in names], "next_cursor": cursor}
+
+    tab.fulfill_by(f"installations/{ACME}/packages", page)
+    search(tab, "@acme/la")
+    expect(tab.page.get_by_role("link", name="@acme/last")).to_be_visible()
+
+
+def test_a_list_that_fails_hides_no_repository_and_is_not_taken_for_empty(tab: Tab) -> None:
+    tab.fulfill(f"installations/{ACME}/heads", {"message": "Service Unavailable"}, status=503)
+    search(tab, PAYMENTS.full_name)
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text(PAYMENTS.full_name)
+    search(tab, "zzz")
+    expect(tab.page.locator("main")).to_contain_text("Service Unavailable")
+    expect(tab.page.locator("main")).not_to_contain_text("Nothing found")
+
+
 @pytest.mark.parametrize(
     "text",
     ["1", "unit tests", "https://github.com/acme/payments/pull/7", "https://github.com/o/r/actions/runs/1", "i-0abc"],

@@ -1,11 +1,23 @@
 """An error is one clear line on stderr and an exit code, and never contains the token."""
 
+import io
 import json
 import signal
 import subprocess
+import sys
 
 import pytest
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    EndpointConnectionError,
+    HTTPClientError,
+    NoRegionError,
+    ReadTimeoutError,
+    ResponseStreamingError,
+)
 from runledger_cli import aws, main
+from runledger_cli.errors import Unreachable
 
 from tests.cli.canned_api import TOKEN, CannedApi, Raw
 from tests.cli.command import COMMAND, environment, runledger
@@ -87,6 +99,42 @@ def test_a_bug_in_a_command_without_the_api_is_not_reported_as_a_response(
     monkeypatch.setattr(aws.Aws, "__init__", fail)
     with pytest.raises(error, match="a bug"):
         main.main(arguments)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ReadTimeoutError(endpoint_url="https://aws.example"),
+        ConnectionClosedError(endpoint_url="https://aws.example"),
+        EndpointConnectionError(endpoint_url="https://aws.example"),
+        ResponseStreamingError(error="cut off"),
+        HTTPClientError(error="cut off"),
+        NoRegionError(),
+        ClientError({"Error": {"Code": "ExpiredToken", "Message": "expired"}}, "PutSecretValue"),
+    ],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_an_error_of_aws_is_one_line(failure: Exception) -> None:
+    with pytest.raises(Unreachable, match=r"^AWS: [^\n]+$"), aws.Aws({"AWS_REGION": "eu-west-1"}).failures_reported():
+        raise failure
+
+
+def test_input_that_is_not_utf_8_is_reported_before_a_request(
+    api: CannedApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connection = ["--api-url", api.url, "--token", TOKEN, "--installation", str(INSTALLATION)]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), encoding="utf-8"))
+    assert main.main(["notify", "-", *connection]) == 2
+    assert main.main(["stats", "--repo", "acme/caf\udce9", *connection]) == 2
+    assert capsys.readouterr().err.count("\n") == 2
+    assert api.requests == []
+
+
+@pytest.mark.parametrize("when", ["0001-01-01", "9999-12-31T23:59-01:00"])
+def test_a_time_that_utc_cannot_express_is_left_to_the_api(api: CannedApi, cli: Cli, when: str) -> None:
+    api.respond(JOBS, problem(400, "Bad Request", "since is invalid"))
+    refused = cli("jobs", "--status", "queued", "--since", when)
+    assert (refused.returncode, refused.stderr) == (1, "runledger: Bad Request: since is invalid\n")
 
 
 @pytest.mark.parametrize("host", ["a..b", "a" * 70])

@@ -1,5 +1,6 @@
 """Layers hold compiled files only of Lambda's own version of Python: it ignores those of any other."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk.assertions import Annotations, Match
+from aws_cdk.assertions import Annotations, Match, Template
 
 from stacks.constructs import layer
 from stacks.settings import Settings
@@ -71,10 +72,18 @@ def test_a_deployment_without_compiled_files_warns(monkeypatch: pytest.MonkeyPat
     assert bool(warnings) is (python is None)
 
 
-def test_a_changed_handler_changes_the_fingerprint_of_its_layer(tmp_path: Path) -> None:
-    handler = tmp_path / "webhook_intake.py"
-    handler.write_text("before = 1\n")
-    layers = layer._PipBundling((tmp_path,), layer.LOCKS / "domain.txt", (), None)
-    before = layers.fingerprint()
-    handler.write_text("after = 1\n")
-    assert layers.fingerprint() != before
+def test_a_changed_handler_changes_the_domain_layer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without the handlers in the layer, no function could be loaded: its own code is a constant file."""
+    handlers = shutil.copytree(layer.HANDLERS, tmp_path / "functions")
+    monkeypatch.setattr(layer, "HANDLERS", handlers)
+    before = _key_of_domain_layer()
+    assert _key_of_domain_layer() == before
+    (handlers / "webhook_intake.py").write_text("changed = True\n")
+    assert _key_of_domain_layer() != before
+
+
+def _key_of_domain_layer() -> str:
+    stack = cdk.Stack(cdk.App(context={"aws:cdk:bundling-stacks": []}), "Stack")
+    layer.domain_layer(stack, settings=SETTINGS)
+    (found,) = Template.from_stack(stack).find_resources("AWS::Lambda::LayerVersion").values()
+    return str(found["Properties"]["Content"]["S3Key"])

@@ -116,7 +116,7 @@ function search({ home }) {
     id: "search",
     type: "search",
     name: "search",
-    placeholder: "Job or run id, URL, repository",
+    placeholder: "Id, URL, repository",
     "aria-label": "Search by job or run id, GitHub URL or repository",
     autocomplete: "off",
     spellcheck: "false",

@@ -44,7 +44,10 @@ def add_to(commands: Commands) -> None:
 
 def send(session: Session) -> int:
     given = session.options
-    text = sys.stdin.read() if given.text == STDIN else given.text
+    try:
+        text = sys.stdin.read() if given.text == STDIN else given.text
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the message isn't valid UTF-8: {error}") from error
     if not text.strip():
         raise UsageError("the message is empty")
     body: dict[str, Any] = {

@@ -7,7 +7,7 @@ import { live } from "../live.js";
 import { empty } from "../parts/states.js";
 
 const REPOSITORY = /^(?:https?:\/\/[^/]+\/)?([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/;
-const MOST = 200; // of each list, which is one page
+const PAGE = 200;
 const UNREADABLE = new Set([400, 422]);
 
 export const lookup = {
@@ -49,17 +49,20 @@ async function byUrl(url, signal) {
 
 /** Repositories and packages of all installations whose names contain the text. */
 async function byName(text, { installations, me }, signal) {
-  const lists = await Promise.all(
-    installations.map(({ installation_id: id }) => Promise.all([withJobs(id, signal), ...(me.releases ? released(id, signal) : [])])),
+  const lists = await Promise.allSettled(
+    installations.flatMap(({ installation_id: id }) => [withJobs(id, signal), ...(me.releases ? released(id, signal) : [])]),
   );
   const known = new Map(); // the first address of a repository is kept: that of its jobs
-  for (const each of lists.flat(2)) {
+  for (const each of lists.flatMap(({ value }) => value ?? [])) {
     const key = JSON.stringify([each.installation, each.isPackage, each.name]);
     if (!known.has(key)) known.set(key, each);
   }
   const matching = [...known.values()].filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   const exact = matching.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
-  return exact.length === 1 ? { address: exact[0].address } : { names: matching };
+  if (exact.length === 1) return { address: exact[0].address };
+  const failed = lists.find(({ status }) => status === "rejected");
+  if (failed) throw failed.reason; // what it would have contained may match
+  return { names: matching };
 }
 
 async function withJobs(installation, signal) {
@@ -72,7 +75,7 @@ async function withJobs(installation, signal) {
 /** A repository may have a head, an environment or a package, but no jobs on the team's own runners. */
 function released(installation, signal) {
   const load = async (view, entry) => {
-    const { items } = await api.get(api.of(installation, view), { limit: MOST }, signal);
+    const items = await pages(api.of(installation, view), signal);
     return items.map((item) => ({ installation, isPackage: false, ...entry(item) }));
   };
   return [
@@ -80,6 +83,17 @@ function released(installation, signal) {
     load("environments", ({ repo_full_name: name }) => ({ name, address: link(installation, "environments", undefined, { repo: name }) })),
     load("packages", ({ name }) => ({ name, address: link(installation, "packages", name), isPackage: true })),
   ];
+}
+
+async function pages(path, signal) {
+  const found = [];
+  let cursor;
+  do {
+    const page = await api.get(path, { limit: PAGE, cursor }, signal);
+    found.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor);
+  return found;
 }
 
 async function orNothing(request, statuses) {
