@@ -1,4 +1,4 @@
-"""Refreshes, re-runs and redeliveries for the API. Only this function can read the App's key, so the API invokes it."""
+"""Refreshes, re-runs and redeliveries for the API, which can't read the App's key and invokes this function instead."""
 
 from dataclasses import asdict
 from typing import Any

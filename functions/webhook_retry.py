@@ -1,4 +1,4 @@
-"""Reads the retry queue: records inputs that could not be recorded at once. Those that fail become dead letters."""
+"""Reads the retry queue: inputs that could not be recorded at once, parts of large reviews, and copies for S3."""
 
 from typing import Any
 

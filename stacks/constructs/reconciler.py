@@ -1,4 +1,4 @@
-"""The reconciler: a function, its two schedules, and the permission to stop machines with runner tags."""
+"""The reconciler: a function, its two schedules, and the permission to terminate machines with runner tags."""
 
 import json
 import re
@@ -81,7 +81,7 @@ class ReconcilerFunction(Construct):
         self.function.configure_async_invoke(retry_attempts=0, max_event_age=cdk.Duration.seconds(LONGEST_WAIT_SECONDS))
         _allow_describing(ledger_function)
         if settings.runner_tags:
-            _allow_stopping(ledger_function, settings)
+            _allow_terminating(ledger_function, settings)
         self._schedule(ledger_function, settings)
 
     def _schedule(self, reconciler: LedgerFunction, settings: Settings) -> None:
@@ -116,14 +116,14 @@ def _allow_describing(reconciler: LedgerFunction) -> None:
     compliance.accept(
         reconciler.role,
         "AwsSolutions-IAM5[Resource::*]",
-        "These actions don't support resource-level permissions; stopping machines is limited by tags.",
+        "These actions don't support resource-level permissions; terminating machines is limited by tags.",
     )
 
 
-def _allow_stopping(reconciler: LedgerFunction, settings: Settings) -> None:
-    """AWS refuses to stop a machine without all runner tags, with a tag that protects it, or in another region.
+def _allow_terminating(reconciler: LedgerFunction, settings: Settings) -> None:
+    """AWS refuses to terminate a machine without all runner tags, with a tag that protects it, or in another region.
 
-    It also refuses to stop a task in another cluster. The code checks the same.
+    It also refuses to terminate a task in another cluster. The code checks the same.
     """
     machines = [
         cdk.Stack.of(reconciler).format_arn(service=service, region=region, resource=kind, resource_name=name)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from runledger.model.inputs import EventType, Facts, Receipt, Source, Status
 from runledger.model.job import INPUTS_KEPT, Job
-from runledger.recording.decision import WEBHOOKS_KEPT, Decision, Outcome, decide
+from runledger.recording.decision import WEBHOOKS_AT_MOST, Decision, Outcome, decide
 
 from tests.support.runner_events import INSTANCE
 from tests.support.webhooks import COMPLETED, IN_PROGRESS, INSTALLATION, JOB, LIFE, QUEUED, WAITING, receipt
@@ -105,7 +105,7 @@ def test_our_own_retry_is_recognised_by_body_delivery_and_time() -> None:
 
 
 def test_replays_of_the_first_queued_do_not_fill_the_memory() -> None:
-    job = play(None, receipt(QUEUED), *(replayed(QUEUED, at=second) for second in range(1, 2 * WEBHOOKS_KEPT))).job
+    job = play(None, receipt(QUEUED), *(replayed(QUEUED, at=second) for second in range(1, 2 * WEBHOOKS_AT_MOST))).job
     assert len(job.webhooks) == 1
     assert decide(job, receipt(WAITING, at=900)).job.status is Status.WAITING
 
@@ -124,7 +124,7 @@ def test_no_number_of_internal_inputs_makes_a_job_forget_a_webhook() -> None:
 
 
 def full(*first: Receipt) -> Job:
-    return play(None, *first, *(by_hook(QUEUED, n) for n in range(WEBHOOKS_KEPT - len(first)))).job
+    return play(None, *first, *(by_hook(QUEUED, n) for n in range(WEBHOOKS_AT_MOST - len(first)))).job
 
 
 def test_when_the_memory_is_full_unknown_bodies_change_nothing_but_progress() -> None:
@@ -143,7 +143,7 @@ def test_when_the_memory_is_full_a_job_still_starts_and_completes_and_our_retrie
         assert (decision.outcome, job.status) == (Outcome.RECORDED, status)
         assert decide(job, received).outcome is Outcome.REPEATED
         assert decide(job, by_hook(step, 1000, at=901)).outcome is Outcome.DUPLICATE
-    assert len(job.webhooks) == WEBHOOKS_KEPT + 2
+    assert len(job.webhooks) == WEBHOOKS_AT_MOST + 2
 
 
 def test_a_forgotten_scheduling_that_is_repeated_neither_moves_the_job_nor_assigns_its_runner() -> None:

@@ -10,7 +10,7 @@ from runledger.model.instance import CONDITIONS, Instance, RunnerKind
 from runledger.model.job import Job
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.model.suspicion import Reason
-from runledger.reconciliation.orphans import Waits, lives, suspicion
+from runledger.reconciliation.orphans import Waits, lives, orphan_reason
 from runledger.recording.decision import decide
 
 from tests.support.webhooks import QUEUED, receipt
@@ -35,7 +35,7 @@ def instance(state: str = "running", launched_at: str | None = OLD, *, kind: Run
 def suspected(
     of: Runner | None, its: Job | None, machine: Instance | None, *, may_terminate: bool = True
 ) -> Reason | None:
-    return suspicion(
+    return orphan_reason(
         of, its, machine, may_terminate=may_terminate, now=NOW, waits=Waits(grace_seconds=600, registration_seconds=600)
     )
 

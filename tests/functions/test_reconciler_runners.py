@@ -1,6 +1,7 @@
 """Orphans are suspected in one pass and cleaned in a later one; busy machines are never changed."""
 
 import pytest
+from runledger.reconciliation.cleanup import CleanupOutcome
 
 from tests.support.reconciler_scene import ORG, RAN, TAGGED, Scene, ago, outlived
 from tests.support.runner_events import TASK, batch, instance_state, task_state
@@ -138,8 +139,9 @@ def test_a_stopped_instance_is_not_terminated_but_its_mapping_is_cleaned(scene: 
     scene.receive(COMPLETED, 1, **RAN, runner_name=f"runner--{instance}", completed_at=ago(minutes=30))
     scene.world.client("ec2").stop_instances(InstanceIds=[instance])
     scene.reconcile("quick")
-    scene.reconcile("quick")
+    text = scene.reconcile("quick")["text"]
     assert (scene.runner(instance)["status"], scene.state_of(instance)) == ("cleaned", "stopped")
+    assert f"runner {instance}: instance_stopped; {CleanupOutcome.STOPPED}" in text
 
 
 def test_a_task_whose_mapping_is_stale_is_cleaned_too(scene: Scene) -> None:

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from runledger.recording.decision import WEBHOOKS_KEPT
+from runledger.recording.decision import WEBHOOKS_AT_MOST
 from runledger.webhooks.readers.dispatcher import READERS
 
 from local.github.examples import payloads
@@ -108,12 +108,12 @@ def test_a_completed_job_ignores_every_replay(world: World, sender: Sender) -> N
 
 def test_the_memory_of_a_job_is_bounded(world: World, sender: Sender) -> None:
     """Nine bytes each, so that the item costs one write unit more at most."""
-    for number in range(WEBHOOKS_KEPT + 10):
+    for number in range(WEBHOOKS_AT_MOST + 10):
         sender.send(payload(QUEUED, check_run_url=f"of hook {number}"))
     for step in (IN_PROGRESS, COMPLETED):
         assert sender.send(payload(step)) == (202, "recorded")
     assert status(world) == "completed"
-    assert len(bytes(job(world)["inputs"])) == 1 + 9 * (WEBHOOKS_KEPT + 2)
+    assert len(bytes(job(world)["inputs"])) == 1 + 9 * (WEBHOOKS_AT_MOST + 2)
 
 
 def test_the_retry_queue_carries_what_makes_a_replay_known(

@@ -54,8 +54,8 @@ def domain_requests() -> tuple[Request, ...]:
     for runner_id in ("i-1", "i-2"):
         born = {"PK": runner_id, "SK": "v", "status": "active", "created_at": at, "suspected_at": at}
         client.put_item(TableName=RUNNERS, Item=to_attributes(born))
-        locks.claim(runner_id, suspected_at=at, owner="a", at=at)
-        locks.claim(runner_id, suspected_at=at, owner="b", at=at)
+        locks.acquire(runner_id, suspected_at=at, owner="a", at=at)
+        locks.acquire(runner_id, suspected_at=at, owner="b", at=at)
         locks.release(runner_id, owner="a", at=at, found=Cleared.BUSY if runner_id == "i-1" else None)
     pages = JobPages(client, JOBS)
     in_repo, span = pages.of_repo(INSTALLATION, REPO), Span(since="2025-01-15", until="2025-01-16")

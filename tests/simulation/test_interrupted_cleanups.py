@@ -22,7 +22,7 @@ def suspect(process: Process) -> None:
 
 def clean(process: Process) -> None:
     locks = CleanupLocks(process.world.client("dynamodb"), RUNNERS)
-    assert locks.claim(ONE, suspected_at=clock(3), owner="pass", at=clock(10))
+    assert locks.acquire(ONE, suspected_at=clock(3), owner="pass", at=clock(10))
     process.runners.record_cleaned(ONE, at=clock(10), reason="reconciled: instance_stopped")
 
 

@@ -91,7 +91,7 @@ OPERATIONS: dict[str, tuple[Operation, Operation]] = {
     ),
     "cleanup": (
         suspect,
-        lambda process: locks(process).claim("i-1", suspected_at=NOW, owner="us", at=UNTIL),
+        lambda process: locks(process).acquire("i-1", suspected_at=NOW, owner="us", at=UNTIL),
     ),
     "confirmation": (lambda process: installations(process).absorb(DELETED), confirm),
 }

@@ -28,20 +28,20 @@ def test_a_cleanup_claim_whose_response_was_lost_is_recognised(dynamodb: "Dynamo
     table, locks = active(dynamodb), CleanupLocks(dynamodb, RUNNERS)
     suspected_at, at = "2025-01-15T11:00:00.000Z", "2025-01-15T11:30:00.000Z"
     assert table.suspect(INSTANCE, at=suspected_at, reason="no_job")
-    assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
-    assert locks.claim(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
-    assert not locks.claim(INSTANCE, suspected_at=suspected_at, owner="another pass", at=at)
+    assert locks.acquire(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
+    assert locks.acquire(INSTANCE, suspected_at=suspected_at, owner="a pass", at=at)
+    assert not locks.acquire(INSTANCE, suspected_at=suspected_at, owner="another pass", at=at)
 
 
 def test_a_cleanup_is_resumed_only_if_its_lease_has_expired(dynamodb: "DynamoDBClient") -> None:
     table, locks = active(dynamodb), CleanupLocks(dynamodb, RUNNERS)
     at, later = "2025-01-15T11:00:00.000Z", "2025-01-15T12:00:00.000Z"
-    assert not locks.claim(INSTANCE, suspected_at=None, owner="a pass", at=at)
+    assert not locks.acquire(INSTANCE, suspected_at=None, owner="a pass", at=at)
     assert table.suspect(INSTANCE, at=at, reason="no_job")
-    assert not locks.claim(INSTANCE, suspected_at=None, owner="a pass", at=at)
-    assert locks.claim(INSTANCE, suspected_at=at, owner="a pass", at=at)
-    assert not locks.claim(INSTANCE, suspected_at=None, owner="another pass", at=at)
-    assert locks.claim(INSTANCE, suspected_at=None, owner="another pass", at=later)
+    assert not locks.acquire(INSTANCE, suspected_at=None, owner="a pass", at=at)
+    assert locks.acquire(INSTANCE, suspected_at=at, owner="a pass", at=at)
+    assert not locks.acquire(INSTANCE, suspected_at=None, owner="another pass", at=at)
+    assert locks.acquire(INSTANCE, suspected_at=None, owner="another pass", at=later)
 
 
 def test_a_machine_that_is_contested_after_a_pass_has_read_it_is_not_suspected(dynamodb: "DynamoDBClient") -> None:

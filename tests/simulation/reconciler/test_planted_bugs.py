@@ -50,7 +50,7 @@ def busy_is_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def lease_is_ignored(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(CleanupLocks, "claim", lambda *_, **__: True)
+    patch.setattr(CleanupLocks, "acquire", lambda *_, **__: True)
 
 
 def tags_are_ignored(patch: pytest.MonkeyPatch) -> None:
@@ -88,10 +88,10 @@ def finished_runs_hide_their_jobs(patch: pytest.MonkeyPatch) -> None:
 
 
 def young_machines_are_suspected(patch: pytest.MonkeyPatch) -> None:
-    def suspicion(runner: Any, job: Any, instance: Any, **about: Any) -> Any:
-        return SUSPICION(runner, job, instance, **about | {"waits": replace(about["waits"], grace_seconds=0)})
+    def reason(runner: Any, job: Any, instance: Any, **about: Any) -> Any:
+        return ORPHAN_REASON(runner, job, instance, **about | {"waits": replace(about["waits"], grace_seconds=0)})
 
-    patch.setattr("runledger.reconciliation.cleanup.suspicion", suspicion)
+    patch.setattr("runledger.reconciliation.cleanup.orphan_reason", reason)
     patch.setattr("runledger.reconciliation.runners.times.earlier", lambda at, **_: at)
 
 
@@ -125,7 +125,7 @@ def overdue_is_not_counted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RunnerCheck, "_count_orphan", lambda *_: None)
 
 
-GATHER, SUSPICION = open_runs.gather, orphans.suspicion
+GATHER, ORPHAN_REASON = open_runs.gather, orphans.orphan_reason
 # The violation that each causes, and the world of seed 1 in which it showed first.
 BUGS: dict[Plant, tuple[str, int]] = {
     found_nowhere_is_idle: ("was running on it", 116),

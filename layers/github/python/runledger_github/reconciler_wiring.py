@@ -1,4 +1,4 @@
-"""Composition of the reconciler, the only function that may stop a machine."""
+"""Composition of the reconciler, the only function that may terminate a machine."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -120,7 +120,7 @@ def reconciler() -> Reconciler:
             report=ledger().dispatch,
             requests=RunnerRequests(events=lazy_client("events"), bus=settings().event_bus, record=ledger().record),
             describe=fleet().describe,
-            confirmed=_known_machines().in_scope,
+            confirmed_in_scope=_known_machines().confirmed_in_scope,
             absences=Absences(client("dynamodb"), TableSettings.of("RUNNERS").table),
             github=github,
             thresholds=stuck_thresholds(),
@@ -135,7 +135,7 @@ def reconciler() -> Reconciler:
             notify=_send_forgotten,
         ),
         deliveries=_deliveries(github) if github else None,
-        confirmation=InstallationCheck(registry=installations(), github=github) if github else None,
+        reported_installations=InstallationCheck(registry=installations(), github=github) if github else None,
         uninstalled=_uninstalled() if github else None,
         passes=passes(),
         share_left=github.share_left if github else _none_left,

@@ -1,6 +1,6 @@
 """Finds the registrations of a machine on GitHub and removes them, so that no job can start on the machine.
 
-    search ────────────── search again ─────────── remove ──────────────────────── stop the machine
+    search ────────────── search again ─────────── remove ──────────────────────── terminate the machine
     all scopes, once      all scopes, lists of     the machine's organisation and
     per pass              the last two minutes     repository, right before
 

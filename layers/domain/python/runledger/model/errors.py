@@ -9,7 +9,7 @@ Rejection                 the input is invalid; nothing was changed; a retry won
 ├── Contradiction       the input contradicts a final value
 └── TooLarge
 LostRace                another process wrote first: decide again, based on the current item
-UnavailableError        a temporary failure of AWS or GitHub: retry later
+UnavailableError        it can't be done now: AWS or GitHub fails, or something must change first. Check again later
 ├── ContendedError      the race was lost several times in a row
 ├── RegisteredElsewhere the runner of a machine is registered with an installation other than its owner's
 ├── NoResponseError     GitHub: no connection, a timeout, a 5xx, or a response that isn't JSON

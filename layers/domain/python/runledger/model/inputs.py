@@ -31,7 +31,10 @@ class Status(StrEnum):
 
     @property
     def rank(self) -> int:
-        """A job never returns to a lower rank. Between queued and waiting, the later report wins."""
+        """A report with a lower rank doesn't change the status. Between queued and waiting, the later report wins.
+
+        Only the loss of its machine moves a job back, from scheduled to queued.
+        """
         return _RANK[self]
 
 

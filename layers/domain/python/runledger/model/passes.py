@@ -23,7 +23,7 @@ class OrphanMode(StrEnum):
     """What a pass does with orphaned runners: the setting `orphans`."""
 
     REPORT = "report"
-    ENFORCE = "enforce"  # stops them
+    ENFORCE = "enforce"  # terminates their machines
 
 
 class PassStatus(StrEnum):

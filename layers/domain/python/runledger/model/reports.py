@@ -1,7 +1,8 @@
 """Reports about runs, deployments, reviews and installations.
 
 Inputs of a job depend on each other. Reports don't: each is one conditional write that can be repeated, in any order,
-so a report needs no token and no version.
+so a report needs no token and no version. The exception is a review: it is stored at its gate, and then recorded on
+each job there, as a receipt.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Cleans up an orphan exactly once, and never a machine that is in use.
 
-    check everything again ── claim ── remove it from GitHub ── stop it ── cleaned
+    check everything again ── lease ── remove it from GitHub ── terminate it ── cleaned
            │ in use: clear the suspicion       │ busy: release the lease, clear the suspicion
 
 GitHub refuses to remove a busy runner, and assigns no job to a removed one. So after the removal no job can start on
@@ -20,7 +20,7 @@ from runledger.model.ownership import is_visible_to, named_owner
 from runledger.model.runner import Runner, RunnerStatus
 from runledger.model.suspicion import Cleared, Reason, RegistrationState
 from runledger.reconciliation.awaited_runners import AwaitedRunners
-from runledger.reconciliation.orphans import Waits, suspicion
+from runledger.reconciliation.orphans import Waits, orphan_reason
 from runledger.reconciliation.owners import Owners
 from runledger.reconciliation.passes import Pass
 from runledger.reconciliation.registrations import MachineSearch, Registrations
@@ -44,6 +44,7 @@ class CleanupOutcome(StrEnum):
 
     CLEANED = "cleaned: the machine was terminated"
     GONE = "cleaned: the machine was already gone"
+    STOPPED = "cleaned: the machine is stopped, and was not changed"
     BUSY = "not cleaned: GitHub reports this runner as busy"
     REGISTERED = "not cleaned: this runner has registered with GitHub"
     IN_USE = "not cleaned: this runner is no longer an orphan"
@@ -117,13 +118,13 @@ class Cleanup:
             runner = replace(runner, owner_name=named_owner(instance.tags))
             search = self._search(runner, job, instance, current)
         since = self.now()  # the lease starts after the search
-        if not self.locks.claim(runner_id, suspected_at=suspected_at, owner=current.owner, at=since):
-            return self._why_not_claimed(runner_id)
+        if not self.locks.acquire(runner_id, suspected_at=suspected_at, owner=current.owner, at=since):
+            return self._why_not_acquired(runner_id)
         if search is not None:
             # The search may have taken minutes. Since then, a tag may have been added that keeps the machine, or names
             # another owner.
             instance = self._describe(runner_id)
-            reason = self.suspicion(runner, job, instance, now=at)
+            reason = self.reason_without_github(runner, job, instance, now=at)
             if instance is not None and named_owner(instance.tags) != runner.owner_name:
                 reason = None
         if reason is None or not self._is_unchanged(runner):
@@ -131,7 +132,7 @@ class Cleanup:
             return CleanupOutcome.IN_USE
         if not reason.machine_is_running:
             self.tracker.record_cleaned(runner_id, at=at, reason=f"reconciled: {reason}")
-            return CleanupOutcome.GONE
+            return CleanupOutcome.STOPPED if reason is Reason.INSTANCE_STOPPED else CleanupOutcome.GONE
         assert instance is not None
         assert search is not None
         orphan = Orphan(runner=runner, instance=instance, reason=reason, search=search)
@@ -140,24 +141,24 @@ class Cleanup:
     def _resume(self, ending: Runner, current: Pass) -> CleanupOutcome:
         """The machine's end is already known, so nothing is checked again."""
         runner_id = ending.runner_id
-        if not self.locks.claim(runner_id, suspected_at=None, owner=current.owner, at=self.now()):
-            return self._why_not_claimed(runner_id)
+        if not self.locks.acquire(runner_id, suspected_at=None, owner=current.owner, at=self.now()):
+            return self._why_not_acquired(runner_id)
         self.tracker.resume_cleanup(ending)
         return CleanupOutcome.GONE
 
-    def suspicion(
+    def reason_without_github(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, *, now: str
     ) -> Reason | None:
-        if instance is None and (runner is None or not self.tracker.is_in_scope(runner)):
+        if instance is None and (runner is None or not self.tracker.is_confirmed_in_scope(runner)):
             return None  # out of scope: neither alive nor gone
         may_terminate = instance is not None and self.fleet.may_terminate(instance)
-        return suspicion(runner, job, instance, may_terminate=may_terminate, now=now, waits=self.waits)
+        return orphan_reason(runner, job, instance, may_terminate=may_terminate, now=now, waits=self.waits)
 
     def check(
         self, runner: Runner | None, job: Job | None, instance: Instance | None, current: Pass, *, now: str
     ) -> Reason | Cleared:
         """Why the runner is an orphan, or why it isn't. GitHub is asked only if the machine may be unregistered."""
-        reason = self.suspicion(runner, job, instance, now=now)
+        reason = self.reason_without_github(runner, job, instance, now=now)
         if reason is not Reason.NEVER_REGISTERED:
             return reason or Cleared.IN_USE
         assert runner is not None
@@ -201,7 +202,7 @@ class Cleanup:
         assert self.registrations is not None  # checked by `_search`
         return self.registrations.remove(orphan.search)
 
-    def _why_not_claimed(self, runner_id: str) -> CleanupOutcome:
+    def _why_not_acquired(self, runner_id: str) -> CleanupOutcome:
         """A claim also fails if the runner got a job during the search, which clears the suspicion."""
         found = self.tracker.table.get(runner_id)
         if found is None or found.status is RunnerStatus.CLEANED:

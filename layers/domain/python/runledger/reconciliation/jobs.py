@@ -40,7 +40,7 @@ DEFERRED = f"deferred to the next pass: {RESERVED}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCheck:
-    """`confirmed` returns the machines that EC2 or ECS has reported before: only those can be gone.
+    """`confirmed_in_scope` returns the machines in scope that EC2 or ECS has reported before: only those can be gone.
 
     `notify` gets stuck jobs, each with the time since when it is stuck.
     """
@@ -52,7 +52,7 @@ class JobCheck:
     report: Callable[[RunReport], object]
     requests: RunnerRequests
     describe: Callable[[Iterable[str]], Mapping[str, Instance]]
-    confirmed: Callable[[Iterable[str]], Iterable[str]]
+    confirmed_in_scope: Callable[[Iterable[str]], Iterable[str]]
     github: GitHubRecords | None
     thresholds: StuckThresholds
     notify: Callable[[Sequence[tuple[Job, str]], str], object] = lambda _stuck, _now: None
@@ -129,7 +129,7 @@ class JobCheck:
         ids = {job.instance_id for job in jobs if job.instance_id}
         with tally.isolated("the machines of stuck jobs"):
             found = self.describe(ids)
-            gone = self.confirmed(ids - found.keys())
+            gone = self.confirmed_in_scope(ids - found.keys())
             return {each: lives(machine) for each, machine in found.items()} | dict.fromkeys(gone, False)
         return {}
 

@@ -23,7 +23,7 @@ class KnownMachines:
         recorded = self.tracker.table.among(machine_ids - described.keys())
         return {*described, *(each for each, runner in recorded.items() if is_known(runner))}
 
-    def in_scope(self, runner_ids: Iterable[str]) -> list[str]:
+    def confirmed_in_scope(self, runner_ids: Iterable[str]) -> list[str]:
         """Machines in scope that EC2 or ECS has reported before. If they aren't there now, they are gone."""
         found = self.tracker.table.among(runner_ids)
-        return [runner_id for runner_id, runner in found.items() if self.tracker.is_in_scope(runner)]
+        return [runner_id for runner_id, runner in found.items() if self.tracker.is_confirmed_in_scope(runner)]

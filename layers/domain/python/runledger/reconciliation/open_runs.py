@@ -81,7 +81,7 @@ def closed_jobs(absences: Iterable[Absence]) -> list[Absence]:
 
 def in_another_order(jobs: Iterable[Job], current: Pass) -> list[Job]:
     """The order differs in each pass, because nothing stores when a job was checked."""
-    return sorted(jobs, key=lambda job: current.turn_of(job.job_id))
+    return sorted(jobs, key=lambda job: current.shuffle_key(job.job_id))
 
 
 def in_turn(*queues: Sequence[T]) -> list[T]:

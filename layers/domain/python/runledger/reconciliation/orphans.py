@@ -28,7 +28,7 @@ def lives(instance: Instance | None) -> bool:
     return instance is not None and instance.condition is Condition.ALIVE
 
 
-def suspicion(
+def orphan_reason(
     runner: Runner | None, job: Job | None, instance: Instance | None, *, may_terminate: bool, now: str, waits: Waits
 ) -> Reason | None:
     """A young runner is never suspected, because EC2, ECS and GitHub may list it minutes late. Another application's

@@ -60,6 +60,6 @@ class Pass:
         """Whether another call to GitHub may start: neither the remaining time nor the rate limit is reserved."""
         return self.has_budget(installation_id) and not self.out_of_time()
 
-    def turn_of(self, item: object) -> int:
+    def shuffle_key(self, item: object) -> int:
         """Sorts items differently in each scheduled pass: those that fail in every pass must not starve the others."""
         return crc32(f"{times.minute_of(self.now)} {item}".encode())

@@ -27,7 +27,10 @@ SECONDS_TO_FINISH = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciler:
-    """Without a GitHub App, there is no delivery log and nothing is corrected or terminated: a pass only reports."""
+    """Without a GitHub App, there is no delivery log, no job is corrected and no machine is terminated.
+
+    Records of runners without a running machine are still cleaned.
+    """
 
     installations: InstallationsRegistry
     jobs: JobCheck
@@ -35,7 +38,7 @@ class Reconciler:
     cleanup: Cleanup
     approvals: ApprovalCheck
     deliveries: DeliveryCheck | None
-    confirmation: InstallationCheck | None
+    reported_installations: InstallationCheck | None
     uninstalled: UninstalledCheck | None
     passes: PassesTable
     share_left: Callable[[int], float]
@@ -89,8 +92,8 @@ class Reconciler:
 
     def _parts(self, kind: PassKind) -> Mapping[str, Part]:
         parts: dict[str, Part] = {}
-        if self.confirmation:
-            parts["installations"] = self.confirmation.check
+        if self.reported_installations:
+            parts["installations"] = self.reported_installations.check
         parts["jobs"] = lambda current: self.jobs.check(self._active(), current)
         parts["runners"] = self.runners.check
         if kind is PassKind.FULL:
@@ -103,7 +106,7 @@ class Reconciler:
 
     def _active(self) -> list[int]:
         """Read when a part starts, so that it reflects what was confirmed earlier in the pass."""
-        return self.installations.active(unconfirmed_too=self.confirmation is not None)
+        return self.installations.active(unconfirmed_too=self.reported_installations is not None)
 
     def _run_parts(self, parts: Mapping[str, Part], current: Pass) -> tuple[str, ...]:
         """Returns the parts that did not finish. If the stored order can't be read, the usual order is used."""

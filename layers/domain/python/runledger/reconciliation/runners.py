@@ -47,7 +47,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerCheck:
-    """Machines are terminated only if `enforce` is set. Otherwise orphans are only suspected and reported."""
+    """Running machines are terminated only if `enforce` is set. Otherwise they are only suspected and reported.
+
+    Runners whose machine has ended or is stopped are always cleaned.
+    """
 
     cleanup: Cleanup
     tracker: RunnerTracker
@@ -71,7 +74,7 @@ class RunnerCheck:
         self._count(runners, instances, current.tally)
         crashed = self._crashed_cleanups(current)
         # Nothing stores when a runner was checked, so the order differs in each pass.
-        for runner_id in sorted(crashed.keys() | ({*runners, *instances} - inactive.keys()), key=current.turn_of):
+        for runner_id in sorted(crashed.keys() | ({*runners, *instances} - inactive.keys()), key=current.shuffle_key):
             if current.out_of_time():
                 return False
             runner = runners.get(runner_id)

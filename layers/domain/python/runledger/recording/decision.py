@@ -100,7 +100,7 @@ BOOKKEEPING = {
     *("received_at", "last_updated_at", "version", "webhooks", "inputs"),
     *("queued_reported_at", "waiting_reported_at", "created_at_is_guessed", "completed_at_is_guessed"),
 }
-WEBHOOKS_KEPT = 50  # each hook sends at most five, and two for each approval; for more, see `_is_duplicate`
+WEBHOOKS_AT_MOST = 50  # each hook sends at most five, and two for each approval; beyond it, see `_is_duplicate`
 TRACKED = tuple(each.name for each in dataclasses.fields(Job) if each.name not in IDENTITY | BOOKKEEPING)
 NOTHING = (None,) * len(TRACKED)
 _tracked = attrgetter(*TRACKED)
@@ -148,7 +148,7 @@ def _is_duplicate(job: Job, receipt: Receipt) -> bool:
     prefix = receipt.delivery_token if approved else receipt.body_id
     if any(token.startswith(prefix) for token in job.webhooks):
         return True
-    return len(job.webhooks) >= WEBHOOKS_KEPT and not _advances(job, receipt)
+    return len(job.webhooks) >= WEBHOOKS_AT_MOST and not _advances(job, receipt)
 
 
 def _may_follow_an_approval(job: Job, receipt: Receipt) -> bool:

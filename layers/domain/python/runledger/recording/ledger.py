@@ -1,9 +1,9 @@
 """The write protocol: history first, state last, everything in between safe to do again.
 
     read the job ── decide ── put the event ── apply effects ── save the job
-                      ▲                              │             │
-                      ├──── a review was recorded ◄──┘             │
-                      └──── another process saved the job ◄────────┘
+          ▲           ▲                              │             │
+          │           └──── a review was recorded ◄──┘             │
+          └──────────────── another process saved the job ◄────────┘
 
 Until the job is saved the receipt isn't recorded, and every step can be done again. So a crash anywhere followed by a
 retry of the same receipt leaves the same tables as no crash.
@@ -80,10 +80,10 @@ class Ledger:
     pause: Callable[[int], None] = pause
     defer: Callable[[Review], None] | None = None  # to a function that has more time
     recorded: Callable[[Input, Decision | None], None] = lambda _input, _decision: None
-    """Called once for each input, after it was recorded, whatever its source."""
+    """Called for each input once it is recorded, whatever its source. A deferred review counts as recorded."""
 
     def dispatch(self, received: Input) -> Decision | None:
-        """A receipt is recorded on its job; a report is one conditional write."""
+        """A receipt is recorded on its job. A report is one conditional write, except a review: see `_review`."""
         if isinstance(received, Receipt):
             return self.record(received)
         match received:

@@ -1,4 +1,4 @@
-"""The machines on EC2 and ECS: describes them, finds the runners of this deployment, and stops them."""
+"""The machines on EC2 and ECS: describes them, finds the runners of this deployment, and terminates them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,8 +29,9 @@ class Fleet:
     """Machines of one account, in the regions of `scope`.
 
     Only machines with all of `tags` are terminated; if `tags` is empty, none is. A machine with one of `keep_tags` is
-    never terminated: it belongs to a launcher's idle pool, or is a static runner. Tasks are stopped only in `clusters`.
-    `client` returns the client of a service in a region. `on_deferred` is called when EC2 or ECS does not respond.
+    never terminated: it belongs to a launcher's idle pool, or is a static runner. Tasks are terminated only in
+    `clusters`. `client` returns the client of a service in a region. `on_deferred` is called when EC2 or ECS does not
+    respond.
     """
 
     client: Callable[[str, str], Any]

@@ -135,7 +135,7 @@ class RunnerTracker:
         report = Occurrence(at, OccurrenceKind.END_REPORTED, str(installation_id))
         runner = self._report(runner_id, report, installation_id=installation_id)
         is_own = runner.installation_id == installation_id
-        if is_own and (machine.is_gone if machine else self.is_in_scope(runner)):
+        if is_own and (machine.is_gone if machine else self.is_confirmed_in_scope(runner)):
             self.record_end(runner_id, at=at, place=machine.place if machine else runner.place, reason=reason)
 
     def record_rebalance(self, runner_id: str, *, at: str, place: Place) -> None:
@@ -147,7 +147,7 @@ class RunnerTracker:
     def record_end(self, runner_id: str, *, at: str, place: Place, reason: str | None = None) -> None:
         self._record_occurrence(runner_id, Occurrence(at, OccurrenceKind.ENDED, reason or ""), place)
 
-    def is_in_scope(self, runner: Runner) -> bool:
+    def is_confirmed_in_scope(self, runner: Runner) -> bool:
         """EC2 or ECS has confirmed the machine, and its place is in scope. So if they don't find it now, it is gone."""
         return runner.confirmed_at is not None and self.scope.covers(runner.place)
 

@@ -1,8 +1,8 @@
 """The lock of a cleanup, which is the runner's own status: active → cleaning → cleaned, or back to active.
 
-    active ── claim ──▶ cleaning ── terminated ──▶ cleaned
+    active ── lease ──▶ cleaning ── terminated ──▶ cleaned
       ▲                  │    ▲
-      └──── in use ──────┘    └── claimed again, after a lease has expired
+      └──── in use ──────┘    └── taken over, after the lease has expired
 
 Only the owner of a lease terminates a machine, so only one of several concurrent cleanups does.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEASE_SECONDS = 300
 LEASE = ("cleaning_owner", "cleaning_since")
-# A job that starts on the runner clears the suspicion, and then the claim fails.
+# A job that starts on the runner clears the suspicion, and then no lease is granted.
 STILL_SUSPECTED = "#status = :active AND #suspected_at = :suspected_at"
 LEASE_EXPIRED = "#status = :cleaning AND #cleaning_since <= :expired"
 # The SDK retries a write whose response was lost.
@@ -32,10 +32,10 @@ class CleanupLocks:
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._table = Table(client, name, label="runners")
 
-    def claim(self, runner_id: str, *, suspected_at: str | None, owner: str, at: str) -> bool:
+    def acquire(self, runner_id: str, *, suspected_at: str | None, owner: str, at: str) -> bool:
         """False if it is no longer suspected, or another cleanup has the lease.
 
-        `suspected_at` is None if only an expired lease can be claimed.
+        `suspected_at` is None if only an expired lease can be taken over.
         """
         free = [LEASE_EXPIRED, OWN_LEASE]
         given = {"cleaning": RunnerStatus.CLEANING, "expired": lease_expired_before(at)}

@@ -1,4 +1,6 @@
-"""The queue of inputs that could not be recorded at once: intake writes it, `functions/webhook_retry.py` reads it."""
+"""The queue of inputs that could not be recorded at once, of parts of large reviews, and of copies for S3.
+
+Intake writes it, and `functions/webhook_retry.py` reads it."""
 
 import dataclasses
 import json
