@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.server, pytest.mark.walk]
 
-# Of twenty jobs: how they stand here, and on GitHub. All have been so for an hour.
 THRESHOLDS = StuckThresholds(
     stuck_queued_minutes=10,
     stuck_scheduled_minutes=10,
@@ -53,6 +52,7 @@ THRESHOLDS = StuckThresholds(
     forgotten_approval_hours=24,
     runner_requests_at_most=5,
 )
+# Of twenty jobs: how they stand here, and on GitHub. All have been so for an hour.
 STANDS = (
     *(("in_progress", "in_progress"),) * 17,
     ("queued", "queued"),

@@ -159,9 +159,9 @@ class DeliveryCheck:
         is_out_of_scope = lost.status_code == OUT_OF_SCOPE
         at_most = min(OUT_OF_SCOPE_ATTEMPTS, self.at_most) if is_out_of_scope else self.at_most
         oldest = times.earlier(now, seconds=REDELIVERY_DAYS * times.SECONDS_PER_DAY)
-        pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.requests - 1))
+        pause = times.earlier(now, seconds=PAUSE_SECONDS * PAUSE_GROWTH ** max(0, lost.asked - 1))
         waits = lost.asked_at is not None and lost.asked_at > pause
-        return lost.requests < at_most and not waits and lost.delivered_at > oldest
+        return lost.asked < at_most and not waits and lost.delivered_at > oldest
 
     def _ask_github(self, lost: LostDelivery) -> None:
         """A request without a response doesn't count as an attempt: the next pass repeats it.
@@ -189,7 +189,7 @@ def in_turn_by_installation(lost: Iterable[LostDelivery]) -> list[LostDelivery]:
 
 
 def _urgency(lost: LostDelivery) -> tuple[int, str, str, str]:
-    return lost.requests, lost.tried_at or "", lost.delivered_at, lost.guid
+    return lost.asked, lost.tried_at or "", lost.delivered_at, lost.guid
 
 
 @dataclass(slots=True, kw_only=True)

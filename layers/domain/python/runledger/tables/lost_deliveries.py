@@ -39,15 +39,15 @@ class Reading:
 class LostDelivery:
     """A delivery that didn't arrive.
 
-    `requests` counts the redelivery requests that GitHub responded to, and `asked_at` is the time of the last one. The
-    table calls the number `asked`. `tried_at` is the time of the last request, with or without a response.
+    `asked` counts the redelivery requests that GitHub responded to, and `asked_at` is the time of the last one.
+    `tried_at` is the time of the last request, with or without a response.
     """
 
     guid: str
     delivery_id: int
     delivered_at: str
     event: str
-    requests: int = 0
+    asked: int = 0
     asked_at: str | None = None
     tried_at: str | None = None
     status_code: int = 0  # of the newest attempt; 0 if there was no response
@@ -93,19 +93,18 @@ class LostDeliveries:
         self._table.update(_key(LOST, guid), put=put)
 
     def all(self) -> Iterator[LostDelivery]:
-        names = [each.name for each in fields(LostDelivery) if each.name != "requests"]
+        names = [each.name for each in fields(LostDelivery)]
         for item in map(from_attributes, self._table.items(Partition(value=LOST))):
             if not item.get("arrived"):
-                known = {name: item[name] for name in names if name in item}
-                yield LostDelivery(**known, requests=item.get("asked", 0))
+                yield LostDelivery(**{name: item[name] for name in names if name in item})
 
     def count_attempt(self, lost: LostDelivery, *, at: str) -> bool:
         """False if another pass has made this attempt. A retry by the SDK after a lost response is True."""
         asked = self._table.update_if(
             _key(LOST, lost.guid),
-            put={"asked": lost.requests + 1, "asked_at": at, "tried_at": at, "asked_by": new_owner()},
+            put={"asked": lost.asked + 1, "asked_at": at, "tried_at": at, "asked_by": new_owner()},
             condition="#asked = :seen OR #asked_by = :asked_by",
-            given={"seen": lost.requests},
+            given={"seen": lost.asked},
         )
         return asked is not None
 
@@ -113,10 +112,10 @@ class LostDeliveries:
         """Restores the count and its time after a request without a response."""
         self._table.update_if(
             _key(LOST, lost.guid),
-            put={"asked": lost.requests, "asked_at": lost.asked_at},
+            put={"asked": lost.asked, "asked_at": lost.asked_at},
             remove=() if lost.asked_at else ("asked_at",),
             condition="#asked = :counted",
-            given={"counted": lost.requests + 1},
+            given={"counted": lost.asked + 1},
         )
 
 
